@@ -11,10 +11,11 @@ import pytest
 import discreet as dp
 from discreet import learn
 from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.core.source import Products
 from discreet.learn.box import Box
-from discreet.learn.estimators.linear import moments_of
+from discreet.learn.estimators.moment_estimator import moments_of
 from discreet.noise import Noiseless
-from discreet.relational.execute.table_moments import TableMoments
+from discreet.relational.execute.table_moments import ColumnTotals, TableMoments
 
 RNG = np.random.default_rng(4)
 AGE = RNG.uniform(0, 100, 5000)
@@ -48,32 +49,38 @@ def test_a_model_is_fitted_and_paid_for() -> None:
     assert source.remaining == dp.PureDP(epsilon=20, unit=dp.Row())
 
 
+def source_of(source: dp.Curator, text: str, columns: list[str], bounds: Any) -> TableMoments:
+    context = source.context
+    declared = ColumnTotals.of(text, columns, context.query)
+    engine = context.database.engine
+    return TableMoments.of(declared, bounds, Products.ALL, context.query, engine, needed=columns[0])
+
+
 def test_the_engine_adds_up_what_memory_adds_up() -> None:
     """Missing features count as the middle, rows without a target nowhere."""
     cost = COST.copy()
     cost[::7] = np.nan
     source = curator(cost=cost)
     bounds = [0.0, 0.0, 0.0], [100.0, 100.0, 1.0]
-    columns = ["cost", "age", "smokes"]
-    database = source.context.database
-    found = TableMoments.of(SQL, columns, bounds, source.context.query, database.engine)
-    boxes = Box.of(([0, 0], [100, 1]), 2), Box.of((0, 100), 1)
+    found = source_of(source, SQL, ["cost", "age", "smokes"], bounds)
+    boxes = Box.of((0, 100), 1), Box.of(([0, 0], [100, 1]), 2)
     rows = np.stack([AGE, SMOKES], axis=1)
-    wanted = moments_of(rows, cost, boxes, ~np.isnan(cost))
+    wanted = moments_of(((cost[:, None], boxes[0]), (rows, boxes[1])), ~np.isnan(cost))
     assert found.records == 1
-    assert found.moments()[0, 0] == wanted[0, 0]
-    gap = np.array((found.moments() - wanted) / 2**72, dtype=float)
-    assert abs(gap).max() < 5000 * 2.0**-34
+    products = found.moments().products[0]
+    assert products[0, 0] == wanted[0, 0]
+    gap = np.array((products - wanted) / 2**72, dtype=float)
+    assert abs(gap).max() < 5000 * 2.0**-27
+    assert found.moments().there.tolist() == [[(~np.isnan(cost)).sum()] * 3]
 
 
 def test_all_rows_of_a_person_count_for_the_noise() -> None:
     source = curator(dp.Person("id", max_rows=2))
-    bounds = [0.0, 0.0], [100.0, 100.0]
-    database = source.context.database
     text = "SELECT age, cost FROM visits"
-    found = TableMoments.of(text, ["cost", "age"], bounds, source.context.query, database.engine)
+    found = source_of(source, text, ["cost", "age"], ([0.0, 0.0], [100.0, 100.0]))
     assert found.records == 2
-    assert found.moments()[0, 0] == 2 * 1000 << 72  # a thousand people with five rows each
+    # A thousand people with five rows each, of which two count.
+    assert found.moments().products[0, 0, 0] == 2 * 1000 << 72
     seen = []
 
     class Recorder(learn.Ridge):

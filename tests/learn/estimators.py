@@ -54,6 +54,9 @@ EXPECTED = {
 FITTED = {
     "guarantee_",
     "event_",
+    "facts_",
+    "features_",
+    "equations_",
     "n_features_in_",
     "feature_names_in_",
     "coef_",

@@ -17,8 +17,9 @@ import discreet as dp
 from discreet.audit import Finding, LearnedEvents, audit, outcome, repeated
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import Box
-from discreet.learn.estimators.linear import RegressionNoise, moments_of
-from discreet.learn.estimators.naive_bayes import ClassMoments
+from discreet.learn.estimators.linear import RegressionNoise
+from discreet.learn.estimators.moment_estimator import moments_of
+from discreet.learn.estimators.naive_bayes import ClassMoments, class_noise, class_sums
 from discreet.learn.privacy import Privacy
 
 ONE = Privacy(dp.PureDP(epsilon=1), dp.Row())
@@ -56,7 +57,9 @@ class Unbounded(Box):
 def exact_moments(features: Box) -> tuple[Any, Any]:
     boxes = features, Box.of((-1, 1), 1)
     return tuple(
-        moments_of(rows, np.ones(len(rows)), boxes, np.ones(len(rows), dtype=bool))
+        moments_of(
+            ((np.ones((len(rows), 1)), boxes[1]), (rows, boxes[0])), np.ones(len(rows), dtype=bool)
+        )
         for rows in (FEW, MORE)
     )  # type: ignore[return-value]
 
@@ -116,7 +119,8 @@ def test_naive_bayes_keeps_its_claim_and_the_twin_with_exact_counts_does_not() -
     box = Box.of((-1, 1), 1)
 
     def honest(rows: Any) -> tuple[int, ...]:
-        found, _ = ClassMoments.released(ONE, box, rows, np.zeros(len(rows), dtype=int), 2)
+        exact = class_sums(box, rows, np.zeros(len(rows), dtype=int), 2)
+        found = ClassMoments.released(class_noise(ONE, 1), exact, bits=36)
         return coarse(found.counts / 4)
 
     def twin(rows: Any) -> tuple[int, ...]:

@@ -17,8 +17,10 @@ import discreet as dp
 from discreet.core.errors import InvalidParameter
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import BITS, ONE, Box
+from discreet.learn.estimators.kmeans import nearest_centre
 from discreet.learn.exact_sums import ROWS, products, slices, sums
 from discreet.learn.privacy import Privacy, _identifiers
+from discreet.learn.statistical_queries import StatisticalQueries
 from discreet.noise import Noiseless, Seeded
 
 ROW = Privacy(dp.PureDP(epsilon=1), dp.Row())
@@ -179,3 +181,27 @@ def test_identifiers_are_told_apart_exactly_and_missing_ones_are_dropped() -> No
     assert people(pd.array([1, None, 2], dtype="Int64")) == [0, -1, 1]
     assert people(pd.Series(["u", pd.NA, "u"], dtype="string")) == [0, -1, 0]
     assert people(np.array(["2020", "NaT"], dtype="datetime64[ns]")) == [0, -1]
+
+
+def test_the_nearest_centre_of_a_row_does_not_depend_on_other_rows() -> None:
+    """To the last bit: rows alone, and among others, in any memory layout."""
+    rng = np.random.default_rng(3)
+    rows, centres = rng.uniform(-1, 1, (200, 9)), rng.uniform(-1, 1, (3, 9))
+    centres[1] = centres[0][::-1]
+    ties = np.concatenate([rows, (centres[[0]] + centres[[1]]) / 2 * np.ones((40, 1))])
+    together = nearest_centre(np.asfortranarray(ties), centres)
+    alone = [int(nearest_centre(row[None], centres)[0]) for row in ties]
+    assert together.tolist() == alone
+
+
+@pytest.mark.parametrize("odd", ["word", None, 10**400, complex(1, 2), [1, 2], float("nan")])
+def test_an_answer_that_is_no_number_counts_as_one_half(odd: object) -> None:
+    """Whatever one row gives, nothing is raised, and no other row is read differently."""
+    privacy = Privacy(dp.PureDP(epsilon=40), dp.Row(), Noiseless())
+    asked = StatisticalQueries(np.zeros(100), 2, privacy)
+
+    def query(rows: object) -> list[object]:
+        return [odd, *([1.0] * 99)]
+
+    assert asked.answer(query) == pytest.approx(0.995)
+    assert asked.answer(lambda rows: np.array([*query(rows)[1:], 0.5])) == pytest.approx(0.995)

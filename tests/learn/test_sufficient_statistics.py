@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet import learn
 from discreet.learn.box import BITS, Box
-from discreet.learn.estimators.linear import moments_of
+from discreet.learn.estimators.moment_estimator import moments_of
 from discreet.learn.estimators.naive_bayes import squared
 from discreet.noise import Noiseless
 
@@ -99,8 +99,8 @@ def test_one_row_moves_every_moment_by_at_most_one(
     table = np.array(rows)
     boxes = Box.of((-3, 5), 2), Box.of((0, 1), 1)
     every = np.ones(len(rows), dtype=bool)
-    with_it = moments_of(table[:, :2], table[:, 2], boxes, every)
-    without = moments_of(table[:, :2], table[:, 2], boxes, kept)
+    with_it = moments_of(((table[:, 2:], boxes[1]), (table[:, :2], boxes[0])), every)
+    without = moments_of(((table[:, 2:], boxes[1]), (table[:, :2], boxes[0])), kept)
     assert abs(with_it - without).max() <= 1 << 2 * BITS
     assert abs(squared(boxes[0].steps(table[:, :2]))).max() <= 1 << BITS
 
@@ -108,8 +108,9 @@ def test_one_row_moves_every_moment_by_at_most_one(
 def test_rows_without_target_and_unknown_labels_count_nowhere() -> None:
     boxes = Box.of((-1, 1), 1), Box.of((-1, 1), 1)
     x = np.array([[0.5], [0.25]])
-    with_nan = moments_of(x, np.array([1.0, np.nan]), boxes, np.array([True, False]))
-    alone = moments_of(x[:1], np.array([1.0]), boxes, np.array([True]))
+    y = np.array([[1.0], [np.nan]])
+    with_nan = moments_of(((y, boxes[1]), (x, boxes[0])), np.array([True, False]))
+    alone = moments_of(((y[:1], boxes[1]), (x[:1], boxes[0])), np.array([True]))
     assert (with_nan == alone).all()
     model = learn.GaussianNB(**{**QUIET, "bounds": (-1, 1)}, classes=[0, 1])
     few = model.fit([[0.5], [-0.5]] * 50, [0, 1] * 50).theta_
@@ -121,7 +122,9 @@ def test_rows_in_any_order_give_the_same_sums() -> None:
     boxes = Box.of(((-1, -1, -1), (1, 3, 5)), 3), Box.of((-10, 15), 1)
     order = RNG.permutation(len(X))
     every = np.ones(len(X), dtype=bool)
-    assert (moments_of(X, Y, boxes, every) == moments_of(X[order], Y[order], boxes, every)).all()
+    y = Y[:, None]
+    sums = moments_of(((y, boxes[1]), (X, boxes[0])), every)
+    assert (sums == moments_of(((y[order], boxes[1]), (X[order], boxes[0])), every)).all()
 
 
 def test_features_of_no_use_are_pooled_away() -> None:

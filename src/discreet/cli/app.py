@@ -13,6 +13,7 @@ import typer
 from discreet.cli import (
     account,
     demo,
+    fit,
     init,
     ledger,
     local,
@@ -38,6 +39,7 @@ app.command()(query.query)
 app.command()(query.explain)
 app.command()(synopsis.synopsis)
 app.command()(synth.synth)
+app.command()(fit.fit)
 app.command()(stream.stream)
 app.command()(profile.profile)
 app.command()(demo.demo)

@@ -6,6 +6,9 @@ counts, moments or batches and never for rows it does not need.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -48,6 +51,68 @@ class BlockCountSource(CountSource, Protocol):
         """As :meth:`counts`, of the values at some places alone; other columns have all theirs."""
 
 
+class TargetKind(Enum):
+    """What a learner reads beside features: nothing, a number, or a label from a public list."""
+
+    NONE = "none"
+    NUMBER = "number"
+    LABEL = "label"
+
+
+class Products(Enum):
+    """Which sums of products a learner needs beside the sums of columns."""
+
+    NONE = "none"
+    SQUARES = "squares"
+    ALL = "all"
+
+    def pairs(self, columns: int) -> tuple[tuple[int, int], ...]:
+        """Places in (1, columns) whose products are added up: each column alone, then products.
+
+        >>> Products.SQUARES.pairs(2)
+        ((0, 1), (0, 2), (1, 1), (2, 2))
+        """
+        places = range(1, columns + 1)
+        alone = tuple((0, place) for place in places)
+        match self:
+            case Products.NONE:
+                return alone
+            case Products.SQUARES:
+                return (*alone, *((place, place) for place in places))
+        return (*alone, *combinations_with_replacement(places, 2))
+
+
+@dataclass(frozen=True)
+class FitColumns:
+    """What is known of the columns that a model is fitted to, without their rows.
+
+    Attributes:
+        features: Their names.
+        bounds: The lower and the upper bound of each.
+        target_bounds: Those of a target that is a number.
+        classes: The labels of a target that is one of a list, in the order of the sums.
+    """
+
+    features: tuple[str, ...]
+    bounds: tuple[list[float], list[float]]
+    target_bounds: tuple[float, float] | None = None
+    classes: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Exact sums over rows, one block for each class, or one for all rows.
+
+    Attributes:
+        products: Of each block the sums of products of (1, columns) in units of their bounds, in
+            steps of 2**-72; a target that is a number is the first column.
+        there: Of each block how many values of each column there are.
+    """
+
+    products: NDArray[Any]
+    there: NDArray[Any]
+
+
 @runtime_checkable
 class MomentSource(Protocol):
     """Can add up clamped columns and their products in exact integers."""
@@ -56,16 +121,19 @@ class MomentSource(Protocol):
     def records(self) -> int:
         """The most rows of one unit that count."""
 
-    def moments(self) -> NDArray[np.object_]:
-        """Sums of products of (1, columns) in units of their bounds, in steps of 2**-72."""
+    def moments(self) -> Moments:
+        """The sums. Private: only noise may follow."""
 
 
 @runtime_checkable
 class FitsMoments(Protocol):
     """A learner that needs sums of products and nothing else of the data."""
 
+    target_kind: TargetKind
+    products: Products
+
     def fit_moments(
-        self, privacy: Any, bounds: Any, target_bounds: Any, moments: Callable[[], Any]
+        self, privacy: Any, columns: FitColumns, moments: Callable[[], Moments]
     ) -> tuple[Any, Callable[[], Any]]:
         """The event of fitting, and what fits; ``moments`` is called only then."""
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from discreet.core.unit import PrivacyUnit
     from discreet.curator.bounds import Bounds
     from discreet.curator.explain import Explanation
+    from discreet.curator.fit_preview import FitPreview
     from discreet.curator.learnt_limits import LearntLimits
     from discreet.curator.paid_before import PaidBefore
     from discreet.curator.synopsis.preview import SynopsisPreview
@@ -311,27 +312,37 @@ class QuerySession:
         estimator: FittedModel,
         text: Asked,
         *,
-        target: str,
+        target: str | None = None,
         spend: Guarantee,
         analyst: str = ANALYST,
         purpose: str | None = None,
+        paid_before: PaidBefore | None = None,
     ) -> FittedModel:
-        """Fit a linear model to the rows of a SELECT, through the engine and from the budget.
+        """Fit a model to the rows of a SELECT, through the engine and from the budget.
 
-        ``estimator`` is ``dp.learn.LinearRegression()`` or ``Ridge()``, without privacy parameters:
-        unit and bounds are those of the tables, or its own bounds. Rows are not loaded.
+        ``estimator`` is one of ``dp.learn`` that needs sums alone, such as ``LinearRegression()``,
+        ``GaussianNB()`` or ``PCA(2)``, without privacy parameters: unit, bounds and classes are
+        those of the tables, or its own bounds and classes. Rows are not loaded. The same fit by the
+        same analyst at the same spend comes from the ledger at no charge.
         """
-        from discreet.curator.fit import fit_model
+        from discreet.curator.fit import FitRequest, fit_model
 
         return fit_model(
-            self.context,
-            estimator,
-            text,
-            target=target,
+            FitRequest.of(self.context, estimator, text, target),
             spend=spend,
             analyst=analyst,
             purpose=purpose,
+            paid_before=paid_before,
         )
+
+    def preview_fit(
+        self, estimator: Any, text: Asked, *, target: str | None = None, spend: Guarantee
+    ) -> FitPreview:
+        """What a fit would take and how noisy its sums would be; nothing is read or charged."""
+        from discreet.curator.fit import FitRequest
+        from discreet.curator.fit_preview import preview_fit
+
+        return preview_fit(FitRequest.of(self.context, estimator, text, target), spend)
 
     # Synthetic tables ---------------------------------------------------------------------------
 

@@ -6,8 +6,6 @@ chosen privately and paid for. Stored with the release; :class:`Statement` says 
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import metadata
 from typing import Any
 
 from discreet.curator.active_limits import limits_stated
@@ -20,6 +18,7 @@ from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import AggregateOutput
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.release.guarantee import guarantee_text, protection_text
+from discreet.release.software import software
 
 VERSION = 2
 """Of the form of the facts; part of them. Releases stored before there was one have none."""
@@ -55,15 +54,6 @@ def bounded_by(*planned: PlannedQuery) -> dict[str, str]:
     rules = {each.bounding for each in planned if each.cut_by is not None}
     named = [rule.written for rule in rules - {BoundingRule.CONTENT_HASH}]
     return {"bounding": named[0]} if named else {}
-
-
-@cache
-def software() -> str:
-    """Name and version of this software, as installed."""
-    try:
-        return f"discreet {metadata.version('discreet')}"
-    except metadata.PackageNotFoundError:
-        return "discreet"
 
 
 def _limits(planned: PlannedQuery) -> dict[str, Any]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from discreet.learn.optimisers.output_perturbation import OutputPerturbation
     from discreet.learn.optimisers.row_sets import Ball, Cube
     from discreet.learn.privacy import Privacy
+    from discreet.learn.saved_models import load
     from discreet.learn.statistical_queries import AgnosticLearner, StatisticalQueries
 
 __all__ = [
@@ -66,6 +67,7 @@ __all__ = [
     "SmoothHingeLoss",
     "StandardScaler",
     "StatisticalQueries",
+    "load",
 ]
 
 _NAMES = {
@@ -86,6 +88,7 @@ _NAMES = {
     "optimisers.output_perturbation": ("OutputPerturbation",),
     "optimisers.row_sets": ("Ball", "Cube"),
     "privacy": ("Privacy",),
+    "saved_models": ("load",),
     "statistical_queries": ("AgnosticLearner", "StatisticalQueries"),
 }
 

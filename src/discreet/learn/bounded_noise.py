@@ -91,12 +91,16 @@ class BoundedNoise:
     def event(self) -> Event:
         """What all groups together cost."""
         kept = self._law
-        event = Pure(epsilon=kept) if self._pure else GaussianEvent(kept)
+        event = Pure(epsilon=kept) if self.pure else GaussianEvent(kept)
         return marked(event, self.privacy.randomness)
 
     def deviation(self, place: int) -> float:
         """The standard deviation of one coordinate of a group, in units."""
         return self._each[place].deviation
+
+    def scale(self, place: int) -> float:
+        """Of the noise of a group, in units: its radius if it is ``pure``, else its deviation."""
+        return float(self._each[place].scale)
 
     def bits(self, place: int) -> int:
         """Steps of 2**-bits, at most 2**-30 of the deviation."""
@@ -116,23 +120,24 @@ class BoundedNoise:
     def _draw(self, place: int, blocks: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         size, source = self.groups[place].size, self.privacy.randomness
         scale = self._each[place].scale * (1 << self.bits(place))
-        if self._pure:
+        if self.pure:
             return rounded_max_norm(scale, size, blocks, source).reshape(-1)
         return rounded_gaussian(scale, size * blocks, source)
 
     @cached_property
     def _each(self) -> tuple[_GroupNoise, ...]:
         """Scale (of the radius, or the deviation), deviation and bits of each group."""
-        return tuple(_group_noise(self._scale(group), group, self._pure) for group in self.groups)
+        return tuple(_group_noise(self._scale(group), group, self.pure) for group in self.groups)
 
     def _scale(self, group: SumGroup) -> Fraction:
-        if self._pure:
+        if self.pure:
             return self.privacy.moved / (exact(self._law) * exact(group.share))
         wide = sqrt_above(group.size / exact(group.share))
         return exact(self._law) * self.privacy.moved * wide
 
     @property
-    def _pure(self) -> bool:
+    def pure(self) -> bool:
+        """Whether noise has the norm of a cube, for a pure price; else it is normal."""
         return self._chosen[0]
 
     @property

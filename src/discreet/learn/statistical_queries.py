@@ -9,7 +9,7 @@ Source: 000b:B31, B32, B49. Proof: ``proofs/optimisers.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -24,6 +24,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import BITS, ONE
+from discreet.learn.cells import as_numbers
 from discreet.learn.exact_sums import sums
 from discreet.learn.optimisers.selections import epsilon_of_each
 from discreet.learn.privacy import Privacy
@@ -38,7 +39,7 @@ class StatisticalQueries:
 
     Assumptions: ``queries``, spend and unit are chosen without the data. A query maps an array of
     rows to one number within [0, 1] for each row, a function of that row alone; numbers beyond are
-    clamped, and NaN counts as one half.
+    clamped, and what is no number counts as one half.
 
     Guarantee: all answers together cost ``event``, which the spend covers; the number of rows is
     bought with a twentieth of it. As a holdout: what is found on other rows may be checked here
@@ -92,7 +93,8 @@ class StatisticalQueries:
                 remedy="Declare more queries before the first; each costs its share.",
             )
         self.asked += 1
-        values = np.asarray(query(self.rows), dtype=np.float64)
+        found = query(self.rows)
+        values = as_numbers(found if isinstance(found, np.ndarray) else _as_given(found))
         if values.shape != (len(self.rows),):
             raise InvalidData(
                 code="query_shape",
@@ -197,7 +199,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _as_given(labels: Any) -> Any:
-    values = list(labels)
+    values = list(labels) if isinstance(labels, Iterable) else []
     array = np.empty(len(values), dtype=object)
     for place, each in enumerate(values):
         array[place] = each

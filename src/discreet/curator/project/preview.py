@@ -15,6 +15,7 @@ from discreet.relational.plan.left_out import LeftOut
 from discreet.release.preview import Preview
 
 if TYPE_CHECKING:
+    from discreet.curator.fit_preview import FitPreview
     from discreet.curator.synopsis.preview import SynopsisPreview
     from discreet.curator.synthetic.preview import SynthesisPreview
     from discreet.queries.workload.workload import Workload
@@ -80,6 +81,27 @@ class Look:
         context = self._curator.context
         request = SynthesisRequest.of(context, table, **choices)
         found = preview_synthesis(request, spend)
+        context.policies.require_columns(request.source.query)
+        context.policies.admit(spend, analyst=analyst, purpose=purpose)
+        return found
+
+    def preview_fit(
+        self,
+        estimator: Any,
+        text: str,
+        *,
+        target: str | None,
+        spend: Guarantee,
+        analyst: str,
+        purpose: str | None,
+    ) -> FitPreview:
+        """The price of a fit; refused as the curator would, policies included."""
+        from discreet.curator.fit import FitRequest
+        from discreet.curator.fit_preview import preview_fit
+
+        context = self._curator.context
+        request = FitRequest.of(context, estimator, text, target)
+        found = preview_fit(request, spend)
         context.policies.require_columns(request.source.query)
         context.policies.admit(spend, analyst=analyst, purpose=purpose)
         return found

@@ -17,7 +17,7 @@ from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
-from discreet.curator.statement import VERSION, software
+from discreet.curator.statement import VERSION
 from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import fingerprint_of, request_fingerprint
 from discreet.curator.synopsis.mechanism import (
@@ -39,6 +39,7 @@ from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.relational.plan.nodes import scans
 from discreet.release.guarantee import guarantee_text, protection_text
+from discreet.release.software import software
 
 
 def make_synopsis(

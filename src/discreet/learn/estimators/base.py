@@ -10,24 +10,29 @@ Source: contract, "What may be seen"; 004d:M2.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import (
-    check_array,
-    validate_data,
-)
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discreet.core.arrays import Bools, Floats, Ints
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.learn.box import Box
+from discreet.learn.cells import as_numbers
+from discreet.learn.model_statement import model_facts, model_statement
 from discreet.learn.privacy import Privacy
+from discreet.release.statement.statement import Statement
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     """Base of the estimators: subclasses take ``spend``, ``unit`` and ``randomness``."""
+
+    mechanism: ClassVar[str] = "noisy sums"
+    """What is done with the rows, in the privacy statement."""
 
     def _privacy(self) -> Privacy:
         return Privacy.given(self.spend, self.unit, self.randomness)
@@ -45,6 +50,23 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _keep(self, privacy: Privacy, event: Event) -> None:
         self.guarantee_ = privacy.guarantee
         self.event_ = event
+        self.facts_ = model_facts(self, privacy)
+
+    @property
+    def statement(self) -> Statement:
+        """The privacy statement of the fitted model; prints in full, and is a mapping of facts."""
+        check_is_fitted(self)
+        return model_statement(self)
+
+    def to_json(self) -> str:
+        """All of a fitted model on one line: fitted attributes, guarantee, event, statement."""
+        from discreet.learn.saved_models import model_to_json
+
+        return model_to_json(self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a file, as JSON; ``dp.learn.load`` reads it."""
+        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
 
     def __sklearn_tags__(self) -> Any:
         """Rows with NaN are taken, by a fixed rule."""
@@ -60,8 +82,7 @@ def read_numbers(values: Any, *, columns: bool = True) -> Floats:
     if hasattr(array, "columns"):
         array = np.asarray(array)
     if isinstance(array, np.ndarray) and array.dtype.kind in "OSUVMm":
-        flat = np.array([_number(each) for each in array.reshape(-1).tolist()], dtype=np.float64)
-        array = flat.reshape(array.shape)
+        array = as_numbers(array)
     found: Floats = check_array(
         array, dtype=np.float64, ensure_all_finite=False, ensure_2d=columns, copy=False
     )
@@ -100,13 +121,6 @@ def _one_by_one(values: Any) -> Any:
         single = isinstance(cell, list | tuple) and len(cell) == 1
         array[place] = cell[0] if single else cell
     return array
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return np.nan
 
 
 def read_target(y: Any, rows: int) -> Any:

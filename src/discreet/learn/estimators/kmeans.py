@@ -22,6 +22,7 @@ from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import BITS, ONE
 from discreet.learn.estimators.base import PrivateEstimator
 from discreet.learn.exact_sums import sums
+from discreet.learn.row_products import row_sums
 from discreet.noise import Source, uniform_integers
 
 _CANDIDATES = 200
@@ -46,7 +47,7 @@ def nearest_centre(units: Floats, centres: Floats) -> Ints:
     """The place of the nearest centre of each row, a function of that row and the centres."""
     found = np.empty((len(units), len(centres)))
     for place, centre in enumerate(centres):
-        found[:, place] = ((units - centre) ** 2).sum(axis=1)
+        found[:, place] = row_sums((units - centre) ** 2)
     nearest: Ints = np.argmin(found, axis=1).astype(np.int64)
     return nearest
 
@@ -62,6 +63,8 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
 
     Source: modern-learn:12. Proof: ``proofs/learn.md``.
     """
+
+    mechanism = "noisy rounds of sums"
 
     def __init__(
         self,

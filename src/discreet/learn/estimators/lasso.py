@@ -28,6 +28,8 @@ class Lasso(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     Source: 004b:C13, C14. Proof: ``proofs/optimisers.md``.
     """
 
+    mechanism = "private Frank–Wolfe"
+
     def __init__(
         self,
         *,

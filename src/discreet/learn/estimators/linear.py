@@ -11,7 +11,6 @@ Source: modern-learn:12 (noisy sufficient statistics calibrated once, ridge set 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,13 +20,16 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.arrays import Bools, Floats
+from discreet.core.arrays import Floats
 from discreet.core.events.event import Event
 from discreet.core.parameters import nonnegative
+from discreet.core.source import FitColumns, Moments, Products, TargetKind
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
-from discreet.learn.box import BITS, ONE, Box
-from discreet.learn.estimators.base import PrivateEstimator, read_target, target_known
-from discreet.learn.exact_sums import Whole, products, slices
+from discreet.learn.box import BITS, Box
+from discreet.learn.coefficient_intervals import CoefficientIntervals, NoisyNormalEquations
+from discreet.learn.estimators.base import read_target, target_known
+from discreet.learn.estimators.moment_estimator import MomentEstimator, moments_of, one_block
+from discreet.learn.exact_sums import Whole
 from discreet.learn.privacy import Privacy
 
 _LEVEL = Fraction(1, 10)
@@ -77,6 +79,15 @@ class NoisyMoments:
     square: Floats
     given: RegressionNoise
 
+    def equations(self) -> NoisyNormalEquations:
+        """The same sums as equations for (level, slopes), with the law of their noise."""
+        square = np.block(
+            [[self.level[:1, None], self.features[None]], [self.features[:, None], self.square]]
+        )
+        noise = self.given.noise
+        mixed = np.concatenate([self.level[1:], self.mixed])
+        return NoisyNormalEquations(square, mixed, (noise.scale(0), noise.scale(1)), noise.pure)
+
     def solved(self, ridge: float) -> tuple[Floats, float]:
         """Slopes and intercept that minimise the noisy squared error plus a ridge."""
         noise, d = self.given.noise, len(self.features)
@@ -101,21 +112,7 @@ def _shrunk(values: Floats, deviation: float) -> Floats:
     return shrunk
 
 
-def moments_of(x: Floats, y: Floats, boxes: tuple[Box, Box], kept: Bools) -> Whole:
-    """Exact sums of products of (1, target, features) over the rows that count."""
-    width = x.shape[1] + 2
-
-    def blocks() -> Iterator[Floats]:
-        for rows in slices(len(x)):
-            steps = np.full((width, len(x[rows])), ONE)
-            boxes[1].columns(y[None, rows], steps[1:2])
-            boxes[0].columns(x[rows].T, steps[2:])
-            yield steps if kept[rows].all() else steps[:, kept[rows]]
-
-    return products(blocks(), width)
-
-
-class Ridge(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+class Ridge(RegressorMixin, MomentEstimator):  # type: ignore[misc]
     """Ridge regression with a guarantee.
 
     Assumptions: ``bounds``, ``target_bounds``, ``alpha``, spend and unit are chosen without the
@@ -137,6 +134,9 @@ class Ridge(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     times what noise is expected to move the covariance by.
     """
 
+    target_kind = TargetKind.NUMBER
+    products = Products.ALL
+
     def __init__(
         self,
         *,
@@ -156,47 +156,84 @@ class Ridge(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Fit to rows and targets; ``people`` says whose each row is, if the unit is a person."""
-        privacy, ridge = self._privacy(), float(nonnegative("alpha", self._ridge()))
+        privacy = self._privacy()
         rows = self._read(X, reset=True)
         target, known = target_known(read_target(y, len(rows)))
-        boxes = self._box(rows.shape[1]), Box.of(self.target_bounds, 1, name="target_bounds")
-        noise = RegressionNoise(privacy, rows.shape[1])
+        box, height = self._box(rows.shape[1]), self._height()
+        noise = self.sums_noise(privacy, rows.shape[1])
         kept = known & privacy.kept(len(rows), people)
-        self._solve(noise.release(moments_of(rows, target, boxes, kept)), boxes, ridge)
+        exact = moments_of(((target[:, None], height), (rows, box)), kept)
+        self._learn(noise, one_block(exact), box)
+        self._keep(privacy, noise.event)
         return self
 
-    def fit_moments(
-        self, privacy: Privacy, bounds: Any, target_bounds: Any, moments: Callable[[], Whole]
-    ) -> tuple[Event, Callable[[], Any]]:
-        """What fitting from sums that somebody else adds up costs, and how to do it.
+    def sums_noise(self, privacy: Privacy, features: int) -> BoundedNoise:
+        nonnegative("alpha", self._ridge())
+        return RegressionNoise(privacy, features).noise
 
-        ``moments`` gives the sums of products of (1, target, features) in units of the bounds, in
-        steps of 2**-72; it is called, and the estimator changed, only when fitting is.
-        """
-        ridge = float(nonnegative("alpha", self._ridge()))
-        features = len(bounds[0])
-        boxes = Box.of(bounds, features), Box.of(target_bounds, 1, name="target_bounds")
-        noise = RegressionNoise(privacy, features)
+    def _learn(self, noise: BoundedNoise, moments: Moments, box: Box) -> None:
+        noisy = RegressionNoise(noise.privacy, len(box.half)).release(moments.products[0])
+        self._solve(noisy, (box, self._height()), float(self._ridge()))
 
-        def fitted() -> Any:
-            self.n_features_in_ = features
-            self.bounds, self.target_bounds = bounds, target_bounds
-            self._solve(noise.release(moments()), boxes, ridge)
-            return self
+    def _check(self, columns: FitColumns) -> None:
+        Box.of(columns.target_bounds, 1, name="target_bounds")
 
-        return noise.event, fitted
+    def _take(self, columns: FitColumns) -> None:
+        super()._take(columns)
+        self.target_bounds = columns.target_bounds
+
+    def _height(self) -> Box:
+        return Box.of(self.target_bounds, 1, name="target_bounds")
 
     def _ridge(self) -> float:
         return self.alpha
 
     def _solve(self, noisy: NoisyMoments, boxes: tuple[Box, Box], ridge: float) -> None:
+        self.equations_ = noisy.equations()
         slopes, level = noisy.solved(ridge)
         features, target = boxes
         height = float(target.half[0])
         self.coef_ = height * slopes / features.half
         middle = float(self.coef_ @ features.middle)
         self.intercept_ = height * level + float(target.middle[0]) - middle
-        self._keep(noisy.given.privacy, noisy.given.event)
+
+    def coef_intervals(self, *, confidence: float = 0.95) -> CoefficientIntervals:
+        """Where the coefficients of the same regression without noise lie, on these very rows.
+
+        They come from the noisy sums by themselves: neither shrunk nor with a larger ridge than
+        ``alpha``. So they need not lie around ``coef_``, which is. Free: nothing private is read.
+        """
+        return self._intervals(confidence, 0.0)
+
+    def population_intervals(
+        self, *, confidence: float = 0.95, residual_deviation: float | None = None
+    ) -> CoefficientIntervals:
+        """The same for the population that rows were drawn from, independently of each other.
+
+        ``residual_deviation`` bounds the deviation of the target around the line, the same
+        everywhere; without it, half the width of the target's bounds, which is always enough.
+        Clamping must not act, or coefficients are those of what was clamped.
+        """
+        half = float(self._height().half[0])
+        if residual_deviation is None:
+            return self._intervals(confidence, 1.0)
+        deviation = float(nonnegative("residual_deviation", residual_deviation))
+        return self._intervals(confidence, deviation / half)
+
+    def _intervals(self, confidence: float, spread: float) -> CoefficientIntervals:
+        check_is_fitted(self)
+        box, target = self._box(self.n_features_in_), self._height()
+        height, middle = float(target.half[0]), float(target.middle[0])
+
+        def in_columns(units: Floats) -> Floats:
+            slopes = height * units[:, 1:] / box.half
+            levels = height * units[:, :1] + middle - slopes @ box.middle[:, None]
+            return np.concatenate([levels, slopes], axis=1)
+
+        ends = self.equations_.quantiles(
+            ridge=float(self._ridge()), spread=spread, confidence=confidence, map_to=in_columns
+        )
+        return CoefficientIntervals(float(confidence), ends[0], ends[1:])
 
     def predict(self, X: Any) -> Floats:
         """Predictions, clamped to the declared bounds of the target as the training rows were."""
@@ -204,7 +241,7 @@ class Ridge(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         rows = self._read(X, reset=False)
         box = self._box(rows.shape[1])
         filled = np.where(np.isnan(rows), box.middle, np.clip(rows, box.low, box.high))
-        target = Box.of(self.target_bounds, 1, name="target_bounds")
+        target = self._height()
         predicted: Floats = np.clip(
             filled @ self.coef_ + self.intercept_, target.low[0], target.high[0]
         )

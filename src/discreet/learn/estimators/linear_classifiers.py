@@ -63,6 +63,8 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     Source: 004b:C3, C4, C5, modern-learn:12. Proof: ``proofs/optimisers.md``.
     """
 
+    mechanism = "objective perturbation"
+
     def __init__(
         self,
         *,

@@ -18,11 +18,13 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.arrays import Floats
+from discreet.core.arrays import Floats, Ints
+from discreet.core.source import FitColumns, Moments, TargetKind
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import BITS, ONE, Box
-from discreet.learn.estimators.base import PrivateEstimator, class_numbers, read_target
-from discreet.learn.exact_sums import sums
+from discreet.learn.estimators.base import class_numbers, read_target
+from discreet.learn.estimators.moment_estimator import MomentEstimator
+from discreet.learn.exact_sums import Whole, sums
 from discreet.learn.privacy import Privacy
 
 _COUNT = Fraction(1, 5)
@@ -45,24 +47,38 @@ class ClassMoments:
     variances: Floats
 
     @classmethod
-    def released(
-        cls, privacy: Privacy, box: Box, x: Floats, block: Any, blocks: int
-    ) -> tuple[ClassMoments, BoundedNoise]:
-        """Add up exactly, add noise once, and take the moments."""
-        d = x.shape[1]
-        noise = BoundedNoise(privacy, (SumGroup(1, _COUNT), SumGroup(2 * d, 1 - _COUNT)))
-        steps = box.steps(x)
-        ones = np.full((len(x), 1), ONE)
-        exact = sums(np.concatenate([ones, steps, squared(steps)], axis=1), block, blocks)
-        counts = noise.release(0, exact[:, :1], bits=BITS)[:, 0]
-        rest = noise.release(1, exact[:, 1:], bits=BITS)
+    def released(cls, noise: BoundedNoise, exact: Whole, *, bits: int) -> ClassMoments:
+        """Add noise once to the sums of (1, x, 2 x**2 - 1) of each class, and take the moments."""
+        d = (exact.shape[1] - 1) // 2
+        counts = noise.release(0, exact[:, :1], bits=bits)[:, 0]
+        rest = noise.release(1, exact[:, 1:], bits=bits)
         rows = np.maximum(counts, max(1.0, noise.deviation(0)))
         first = _pooled(rest[:, :d] / rows[:, None], rows, noise.deviation(1))
         second = _pooled((rest[:, d:] / rows[:, None] + 1) / 2, rows, noise.deviation(1) / 2)
         # A variance that noise could have made is not taken for a small one.
         least = _LEAST_VARIANCE + _DOUBT * noise.deviation(1) / 2 / rows[:, None]
         variances = np.minimum(np.maximum(second - first**2, least), 1)
-        return cls(rows, first, variances), noise
+        return cls(rows, first, variances)
+
+
+def class_noise(privacy: Privacy, features: int) -> BoundedNoise:
+    """Two groups for each class: the number of rows, and sums with sums of squares."""
+    return BoundedNoise(privacy, (SumGroup(1, _COUNT), SumGroup(2 * features, 1 - _COUNT)))
+
+
+def class_sums(box: Box, x: Floats, block: Ints, blocks: int) -> Whole:
+    """Exact sums of (1, x, 2 x**2 - 1) of each class, in steps of 2**-36."""
+    steps = box.steps(x)
+    ones = np.full((len(x), 1), ONE)
+    return sums(np.concatenate([ones, steps, squared(steps)], axis=1), block, blocks)
+
+
+def class_sums_from(moments: Moments) -> Whole:
+    """The same from sums of squares that somebody else added up, in steps of 2**-72."""
+    exact = moments.products
+    number = exact[:, :1, 0]
+    squares = np.diagonal(exact, axis1=1, axis2=2)[:, 1:]
+    return np.concatenate([number, exact[:, 0, 1:], 2 * squares - number], axis=1)
 
 
 def _pooled(values: Floats, rows: Floats, deviation: float) -> Floats:
@@ -76,7 +92,7 @@ def _pooled(values: Floats, rows: Floats, deviation: float) -> Floats:
     return pooled
 
 
-class GaussianNB(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class GaussianNB(ClassifierMixin, MomentEstimator):  # type: ignore[misc]
     """Naive Bayes with normal features, with a guarantee.
 
     Assumptions: ``classes``, ``bounds``, spend and unit are chosen without the data. Rows are
@@ -88,6 +104,8 @@ class GaussianNB(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
 
     Source: modern-learn:12. Proof: ``proofs/learn.md``.
     """
+
+    target_kind = TargetKind.LABEL
 
     def __init__(
         self,
@@ -109,14 +127,32 @@ class GaussianNB(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         privacy = self._privacy()
         rows = self._read(X, reset=True)
         self.classes_, block = class_numbers(self.classes, read_target(y, len(rows)))
-        box = self._box(rows.shape[1])
+        box, noise = self._box(rows.shape[1]), self.sums_noise(privacy, rows.shape[1])
         block = np.where(privacy.kept(len(rows), people), block, -1)
-        found, noise = ClassMoments.released(privacy, box, rows, block, len(self.classes_))
+        exact = class_sums(box, rows, block, len(self.classes_))
+        self._describe(ClassMoments.released(noise, exact, bits=BITS), box)
+        self._keep(privacy, noise.event)
+        return self
+
+    def sums_noise(self, privacy: Privacy, features: int) -> BoundedNoise:
+        return class_noise(privacy, features)
+
+    def _learn(self, noise: BoundedNoise, moments: Moments, box: Box) -> None:
+        found = ClassMoments.released(noise, class_sums_from(moments), bits=2 * BITS)
+        self._describe(found, box)
+
+    def _describe(self, found: ClassMoments, box: Box) -> None:
         self.class_prior_ = found.counts / found.counts.sum()
         self.theta_ = found.means * box.half + box.middle
         self.var_ = found.variances * box.half**2
-        self._keep(privacy, noise.event)
-        return self
+
+    def _check(self, columns: FitColumns) -> None:
+        class_numbers(columns.classes, ())
+
+    def _take(self, columns: FitColumns) -> None:
+        super()._take(columns)
+        self.classes = columns.classes
+        self.classes_, _ = class_numbers(columns.classes, ())
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Log-probabilities of each class together with the row, up to a constant."""

@@ -6,7 +6,6 @@ matrix). Proof: ``proofs/learn.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Self
 
@@ -20,15 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
+from discreet.core.source import Moments, Products
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
-from discreet.learn.box import BITS, ONE
-from discreet.learn.estimators.base import PrivateEstimator
-from discreet.learn.exact_sums import products, slices
+from discreet.learn.box import BITS, Box
+from discreet.learn.estimators.moment_estimator import MomentEstimator, moments_of, one_block
+from discreet.learn.privacy import Privacy
 
 _COUNT = Fraction(1, 20)
 
 
-class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentEstimator):  # type: ignore[misc]
     """Principal components with a guarantee.
 
     Assumptions: ``bounds``, ``n_components``, spend and unit are chosen without the data; rows are
@@ -38,6 +38,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
 
     Source: modern-learn:12. Proof: ``proofs/learn.md``.
     """
+
+    products = Products.ALL
 
     def __init__(
         self,
@@ -58,28 +60,34 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         """Find the components; ``y`` is not read."""
         privacy = self._privacy()
         rows = self._read(X, reset=True)
-        d = rows.shape[1]
-        wanted = d if self.n_components is None else count("n_components", self.n_components)
-        if wanted > d:
+        box = self._box(rows.shape[1])
+        noise = self.sums_noise(privacy, rows.shape[1])
+        kept = privacy.kept(len(rows), people)
+        self._learn(noise, one_block(moments_of(((rows, box),), kept)), box)
+        self._keep(privacy, noise.event)
+        return self
+
+    def sums_noise(self, privacy: Privacy, features: int) -> BoundedNoise:
+        self._wanted(features)
+        size = features + features * (features + 1) // 2
+        return BoundedNoise(privacy, (SumGroup(1, _COUNT), SumGroup(size, 1 - _COUNT)))
+
+    def _wanted(self, features: int) -> int:
+        if self.n_components is None:
+            return features
+        wanted = count("n_components", self.n_components)
+        if wanted > features:
             raise InvalidParameter(
                 code="too_many_components",
                 expectation="at most as many components as features",
                 received=wanted,
                 remedy="Choose fewer components.",
             )
-        box = self._box(d)
+        return wanted
+
+    def _learn(self, noise: BoundedNoise, moments: Moments, box: Box) -> None:
+        exact, d = moments.products[0], len(box.half)
         upper = np.triu_indices(d)
-        groups = (SumGroup(1, _COUNT), SumGroup(d + len(upper[0]), 1 - _COUNT))
-        noise = BoundedNoise(privacy, groups)
-        kept = privacy.kept(len(rows), people)
-
-        def blocks() -> Iterator[Floats]:
-            for part in slices(len(rows)):
-                steps = np.full((d + 1, len(rows[part])), ONE)
-                box.columns(rows[part].T, steps[1:])
-                yield steps[:, kept[part]]
-
-        exact = products(blocks(), d + 1)
         number = float(noise.release(0, exact[0, :1], bits=2 * BITS)[0])
         held = np.concatenate([exact[0, 1:], exact[1:, 1:][upper]])
         rest = noise.release(1, held, bits=2 * BITS)
@@ -88,10 +96,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         square = np.zeros((d, d))
         square[upper] = rest[d:] / number
         square += np.triu(square, 1).T
-        self._decompose((square - np.outer(means, means)) * np.outer(box.half, box.half), wanted)
+        covariance = (square - np.outer(means, means)) * np.outer(box.half, box.half)
+        self._decompose(covariance, self._wanted(d))
         self.mean_ = means * box.half + box.middle
-        self._keep(privacy, noise.event)
-        return self
 
     def _decompose(self, covariance: Floats, wanted: int) -> None:
         values, vectors = np.linalg.eigh(covariance)

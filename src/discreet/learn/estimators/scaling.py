@@ -13,14 +13,21 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import Floats
+from discreet.core.source import Moments, Products
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
-from discreet.learn.box import BITS, ONE
-from discreet.learn.estimators.base import PrivateEstimator
-from discreet.learn.estimators.naive_bayes import ClassMoments
-from discreet.learn.exact_sums import sums
+from discreet.learn.box import BITS, ONE, Box
+from discreet.learn.estimators.moment_estimator import MomentEstimator
+from discreet.learn.estimators.naive_bayes import (
+    ClassMoments,
+    class_noise,
+    class_sums,
+    class_sums_from,
+)
+from discreet.learn.exact_sums import Whole, sums
+from discreet.learn.privacy import Privacy
 
 
-class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+class StandardScaler(OneToOneFeatureMixin, TransformerMixin, MomentEstimator):  # type: ignore[misc]
     """Scales features to noisy means and deviations.
 
     Assumptions: ``bounds``, spend and unit are chosen without the data; rows are clamped into the
@@ -43,14 +50,24 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator): 
         """Learn means and deviations; ``y`` is not read."""
         privacy = self._privacy()
         rows = self._read(X, reset=True)
-        box = self._box(rows.shape[1])
+        box, noise = self._box(rows.shape[1]), self.sums_noise(privacy, rows.shape[1])
         block = np.where(privacy.kept(len(rows), people), 0, -1)
-        found, noise = ClassMoments.released(privacy, box, rows, block, 1)
+        exact = class_sums(box, rows, block, 1)
+        self._describe(ClassMoments.released(noise, exact, bits=BITS), box)
+        self._keep(privacy, noise.event)
+        return self
+
+    def sums_noise(self, privacy: Privacy, features: int) -> BoundedNoise:
+        return class_noise(privacy, features)
+
+    def _learn(self, noise: BoundedNoise, moments: Moments, box: Box) -> None:
+        found = ClassMoments.released(noise, class_sums_from(moments), bits=2 * BITS)
+        self._describe(found, box)
+
+    def _describe(self, found: ClassMoments, box: Box) -> None:
         self.mean_ = found.means[0] * box.half + box.middle
         self.var_ = found.variances[0] * box.half**2
         self.scale_ = np.sqrt(self.var_)
-        self._keep(privacy, noise.event)
-        return self
 
     def transform(self, X: Any) -> Floats:
         """Rows less the mean, over the deviation."""
@@ -65,7 +82,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator): 
         return back
 
 
-class SimpleImputer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+class SimpleImputer(OneToOneFeatureMixin, TransformerMixin, MomentEstimator):  # type: ignore[misc]
     """Fills missing values with the noisy mean of those that are there.
 
     Assumptions: ``bounds``, spend and unit are chosen without the data.
@@ -74,6 +91,8 @@ class SimpleImputer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):  
 
     Source: modern-learn:12, 004d:M2. Proof: ``proofs/learn.md``.
     """
+
+    products = Products.NONE
 
     def __init__(
         self, *, spend: Any = None, unit: Any = None, bounds: Any = None, randomness: Any = None
@@ -88,16 +107,26 @@ class SimpleImputer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):  
         privacy = self._privacy()
         rows = self._read(X, reset=True)
         d = rows.shape[1]
-        box = self._box(d)
-        noise = BoundedNoise(privacy, (SumGroup(2 * d),))
+        box, noise = self._box(d), self.sums_noise(privacy, d)
         there = np.where(np.isnan(rows), 0.0, ONE)
         block = np.where(privacy.kept(len(rows), people), 0, -1)
         exact = sums(np.concatenate([there, box.steps(rows)], axis=1), block, 1)
-        noisy = noise.release(0, exact, bits=BITS)[0]
-        number = np.maximum(noisy[:d], max(1.0, noise.deviation(0)))
-        self.statistics_ = np.clip(noisy[d:] / number, -1, 1) * box.half + box.middle
+        self._describe(noise, exact[0], box, bits=BITS)
         self._keep(privacy, noise.event)
         return self
+
+    def sums_noise(self, privacy: Privacy, features: int) -> BoundedNoise:
+        return BoundedNoise(privacy, (SumGroup(2 * features),))
+
+    def _learn(self, noise: BoundedNoise, moments: Moments, box: Box) -> None:
+        there = np.array([int(each) << 2 * BITS for each in moments.there[0]], dtype=object)
+        exact = np.concatenate([there, moments.products[0, 0, 1:]])
+        self._describe(noise, exact, box, bits=2 * BITS)
+
+    def _describe(self, noise: BoundedNoise, exact: Whole, box: Box, *, bits: int) -> None:
+        noisy, d = noise.release(0, exact, bits=bits), len(box.half)
+        number = np.maximum(noisy[:d], max(1.0, noise.deviation(0)))
+        self.statistics_ = np.clip(noisy[d:] / number, -1, 1) * box.half + box.middle
 
     def transform(self, X: Any) -> Floats:
         """Rows with the learnt means in place of NaN."""

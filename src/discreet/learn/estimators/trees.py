@@ -73,6 +73,8 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
     Source: modern-learn:11. Proof: ``proofs/learn.md``.
     """
 
+    mechanism = "noisy counts of leaves"
+
     def __init__(
         self,
         n_estimators: int | None = None,

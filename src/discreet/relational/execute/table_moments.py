@@ -1,8 +1,9 @@
 """Sums of products of columns in the engine, in exact integers, for learners.
 
-Each column is mapped to [-1, 1] by its bounds; a missing one counts as the middle, a row without a
-target counts nowhere. Every product is clamped to [-1, 1] once more, rounded to 2**-36 and added up
-as whole numbers, over the rows of each person that count.
+Each column is clamped to its bounds and rounded once to whole steps of a power of two, about 2**30
+of them to half the width of the bounds, counted from the middle. Engines multiply and add up these
+whole numbers, over the rows of each person that count; a missing value adds nothing, as the middle
+would.
 
 Source: contract, "Bounding inside the engine", "Numbers". Proof: ``proofs/learn.md``.
 """
@@ -10,28 +11,69 @@ Source: contract, "Bounding inside the engine", "Numbers". Proof: ``proofs/learn
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
+from discreet.core.parameters import exact
+from discreet.core.source import Moments, Products
 from discreet.core.unit import Person
 from discreet.noise.randomness import SYSTEM, integer
-from discreet.relational.aggregates.measures import CountRows, Linear, Total
+from discreet.relational.aggregates.measures import CountRows, Total
 from discreet.relational.aggregates.sum import Sum
 from discreet.relational.bounding.key_truncation import Truncated
 from discreet.relational.engines.engine import Engine
-from discreet.relational.execute.exact_aggregation import aggregate_exactly, statements
-from discreet.relational.limits.resources import require_size
+from discreet.relational.execute.product_sums import ProductSums
+from discreet.relational.limits.resources import require_numbers, require_size, require_statement
+from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.plan.query import AggregateOutput, Query
 
-BITS = 36
+STEPS = 30
+"""Half the width of the bounds is at most 2**30 steps, and at least 2**20."""
+_LEAST = 20
+UNIT = 72
+"""Sums of products come in steps of 2**-72 of what one row may add."""
 Translate = Callable[[str], Query]
 Bounds = tuple[list[float], list[float]]
+
+
+@dataclass(frozen=True)
+class ColumnTotals:
+    """The columns of a question without aggregates, as its declarations bound them."""
+
+    text: str
+    columns: tuple[str, ...]
+    totals: tuple[Total, ...]
+
+    @classmethod
+    def of(cls, text: str, columns: Sequence[str], translate: Translate) -> ColumnTotals:
+        """Those of a SELECT; refused where one is no number."""
+        sums = [f"SUM(t.{_quoted(column)}) AS s{n}" for n, column in enumerate(columns)]
+        query = translate(f"SELECT {', '.join(sums)} FROM ({text}) AS t")
+        return cls(text, tuple(columns), tuple(_totals(query)))
+
+    @property
+    def bounds(self) -> Bounds:
+        """What follows from what the owner declared."""
+        low, high = ([float(getattr(t, end)) for t in self.totals] for end in ("low", "high"))
+        return low, high
+
+    def asked(self, *, needed: str | None, label: str | None) -> str:
+        """The question for sums: rows without ``needed`` are left out, sums are by ``label``."""
+        # Whole numbers are read as real ones, whose grid is finer than their bounds.
+        real = [" * 1.0" if total.whole else "" for total in self.totals]
+        columns = zip(self.columns, real, strict=True)
+        items = [f"SUM(t.{_quoted(each)}{to}) AS s{n}" for n, (each, to) in enumerate(columns)]
+        by = "" if label is None else f" GROUP BY t.{_quoted(label)}"
+        key = [] if label is None else [f"t.{_quoted(label)} AS k"]
+        where = "" if needed is None else f" WHERE t.{_quoted(needed)} IS NOT NULL"
+        return f"SELECT {', '.join([*key, *items])} FROM ({self.text}) AS t{where}{by}"
 
 
 @dataclass(frozen=True)
@@ -42,35 +84,32 @@ class TableMoments:
     """
 
     query: Query
-    width: int
+    totals: tuple[Total, ...]
+    products: Products
     engine: Engine
     salt: int = field(default_factory=lambda: integer(SYSTEM, 62), repr=False)
 
     @classmethod
     def of(
         cls,
-        text: str,
-        columns: Sequence[str],
+        columns: ColumnTotals,
         bounds: Bounds,
+        products: Products,
         translate: Translate,
         engine: Engine,
+        *,
+        needed: str | None = None,
+        label: str | None = None,
     ) -> TableMoments:
-        """Sums over the rows of a question without aggregates; its first column must be there."""
-        units = ["1.0", *(_unit(*each) for each in zip(columns, *bounds, strict=True))]
-        pairs = combinations_with_replacement(range(len(units)), 2)
-        sums = [f"SUM({units[i]} * {units[j]}) AS s{i}_{j}" for i, j in pairs if j]
-        first = _quoted(columns[0])
-        asked = f"SELECT {', '.join(sums)} FROM ({text}) AS t WHERE t.{first} IS NOT NULL"
-        made = cls(translate(asked), len(units), engine)
-        require_size(made.query, made.measures)
+        """Sums within these bounds, over rows that have ``needed``, by the values of ``label``."""
+        query = translate(columns.asked(needed=needed, label=label))
+        found = zip(_totals(query), *bounds, strict=True)
+        totals = tuple(_on_grid(total, low, high) for total, low, high in found)
+        made = cls(query, totals, products, engine)
+        require_size(query, totals)
+        require_numbers(made.keys, [CountRows(None) for _ in made._pairs])
         made.records  # noqa: B018 - refuses what has no private rows
         return made
-
-    @property
-    def measures(self) -> tuple[Linear, ...]:
-        """The number of rows, and a total for each product, clamped to one either way."""
-        products = (Total(each.argument, -1.0, 1.0, 0, -BITS) for each in _totals(self.query))
-        return (CountRows(None), *products)
 
     @property
     def records(self) -> int:
@@ -86,23 +125,44 @@ class TableMoments:
             )
         return changed
 
+    @property
+    def labels(self) -> tuple[object, ...]:
+        """The values of the label, block by block."""
+        return self.keys.column(0, 0)
+
+    @property
+    def keys(self) -> KeySet:
+        """The label's values, listed beforehand; refused where they would have to be found."""
+        keys = self.query.keys
+        return keys if isinstance(keys, KeySet) else keys.found(keys.blocks[0].entries)
+
     def text(self) -> str:
         """What the engine would run, with a salt of zero."""
-        (found,) = statements(self.query, self.measures, self._person, self.engine)
-        return found
+        return require_statement(self._sums(0).text)
 
-    def moments(self) -> NDArray[Any]:
+    def moments(self) -> Moments:
         """The sums, in steps of 2**-72. Private: only noise may follow."""
-        found = aggregate_exactly(
-            self.query, self.measures, [], self._person, self.engine, salt=self.salt
-        )
-        rows, *sums = (int(each.reshape(-1)[0]) for each in found.linear)
-        total = np.zeros((self.width, self.width), dtype=object)
-        total[0, 0] = rows << 2 * BITS
-        pairs = [p for p in combinations_with_replacement(range(self.width), 2) if p[1]]
-        for (i, j), each in zip(pairs, sums, strict=True):
-            total[i, j] = total[j, i] = each << BITS
-        return total
+        with self.engine.snapshot():
+            rows, there, sums = self._sums(self.salt).exact()
+        width = 1 + len(self.totals)
+        total = np.zeros((len(rows), width, width), dtype=object)
+        total[:, 0, 0] = [int(each) << UNIT for each in rows]
+        for (i, j), found in zip(self._pairs, sums, strict=True):
+            total[:, i, j] = total[:, j, i] = self._in_units(found, i, j)
+        return Moments(total, np.stack(there, axis=1))
+
+    def _in_units(self, found: NDArray[Any], i: int, j: int) -> list[int]:
+        """Whole steps as steps of 2**-72 of the most that a row adds, cut downward."""
+        most = [1, *(total.steps() for total in self.totals)]
+        return [(int(each) << UNIT) // (most[i] * most[j]) for each in found]
+
+    @cached_property
+    def _pairs(self) -> tuple[tuple[int, int], ...]:
+        return self.products.pairs(len(self.totals))
+
+    def _sums(self, salt: int) -> ProductSums:
+        given = self.query, self.totals, self._pairs, self._person, self.engine
+        return ProductSums.over(*given, salt=salt)
 
     @property
     def _person(self) -> Person | None:
@@ -110,19 +170,37 @@ class TableMoments:
         return None if person is None else Person(person.id, max_rows=self.records)
 
 
-def column_bounds(text: str, columns: Sequence[str], translate: Translate) -> Bounds:
-    """The bounds of each column, as they follow from what the owner declared."""
-    sums = ", ".join(f"SUM(t.{_quoted(column)}) AS s{n}" for n, column in enumerate(columns))
-    query = translate(f"SELECT {sums} FROM ({text}) AS t")
-    found = _totals(query)
-    return [float(each.low) for each in found], [float(each.high) for each in found]
+def _on_grid(total: Total, low: float, high: float) -> Total:
+    """The total within other bounds, in steps from their middle."""
+    half = (exact(high) - exact(low)) / 2
+    far = max(abs(exact(low)), abs(exact(high)))
+    exponent = max(_ceil_log2(half) - STEPS, _ceil_log2(far) - 61)
+    middle = float((exact(low) + exact(high)) / 2)
+    if half < Fraction(2) ** (exponent + _LEAST):
+        raise InvalidParameter(
+            code="bounds_too_far",
+            expectation="bounds that are not much farther from zero than from each other",
+            received=(low, high),
+            remedy="Subtract a constant in the SELECT: x - 1000000 AS x.",
+        )
+    return replace(total, low=low, high=high, centre=middle, exponent=exponent)
+
+
+def _ceil_log2(value: Fraction) -> int:
+    """The least power of two that is no less."""
+    power = value.numerator.bit_length() - value.denominator.bit_length()
+    while Fraction(2) ** power < value:
+        power += 1
+    return power
 
 
 def _totals(query: Query) -> list[Total]:
     """The total of each column of the answer; equal ones are one aggregate of the query."""
     found = []
     for output in query.outputs:
-        aggregate = query.aggregates[output.number] if isinstance(output, AggregateOutput) else None
+        if not isinstance(output, AggregateOutput):
+            continue  # the label
+        aggregate = query.aggregates[output.number]
         total = aggregate.total if isinstance(aggregate, Sum) else None
         if not isinstance(total, Total):
             raise InvalidParameter(
@@ -137,11 +215,6 @@ def _totals(query: Query) -> list[Total]:
 
 def _quoted(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
-
-
-def _unit(column: str, low: float, high: float) -> str:
-    middle, half = low / 2 + high / 2, high / 2 - low / 2
-    return f"COALESCE((t.{_quoted(column)} - ({middle!r})) * ({1 / half!r}), 0.0)"
 
 
 def _exchanges(rows: PlanNode) -> bool:

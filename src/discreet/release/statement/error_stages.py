@@ -73,6 +73,8 @@ def _clamping(measure: Mapping[str, Any]) -> list[str]:
 
 
 def _grid(measure: Mapping[str, Any]) -> list[str]:
+    if "grid" in measure:
+        return [str(measure["grid"])]
     if "candidates" in measure:
         return [f"values count as the nearest of {measure['candidates']:,} candidates"]
     step = measure.get("noise", {}).get("step")

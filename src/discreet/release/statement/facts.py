@@ -82,7 +82,7 @@ class StatementFacts(Mapping[str, Any]):
             ],
             "promised_by_the_owner": list(assumptions(self._facts, self.guarantee)),
             "not_covered": list(blind_spots(self.guarantee)),
-            "rests_on": list(trust()),
+            "rests_on": list(trust(self)),
             "facts": self._facts,
             "event": json.loads(self.event.to_json()),
         }

@@ -38,7 +38,7 @@ def sections(statement: StatementFacts) -> tuple[Section, ...]:
         Section("How wrong it may be, stage by stage", _errors(statement)),
         Section("As the owner declared", assumptions(statement, statement.guarantee)),
         Section("Not covered", blind_spots(statement.guarantee)),
-        Section("What it rests on", trust()),
+        Section("What it rests on", trust(statement)),
     )
     return tuple(section for section in found if section.lines)
 
@@ -151,7 +151,7 @@ def _mechanisms(statement: StatementFacts) -> tuple[str, ...]:
                 f"Of that, {keys['price']} name keys: one of {keys['kept_half_at']:,} people with "
                 f"probability 1/2, of {keys['kept_95_at']:,} with 95 %."
             )
-    elif lines:
+    elif lines and "model" not in statement:
         cells = statement.get("cells", 1)
         lines.append(
             f"Keys: {cells:,} cells, listed beforehand." if cells != 1 else "Keys: none, one cell."
@@ -171,7 +171,9 @@ def _errors(statement: StatementFacts) -> tuple[str, ...]:
             if name == acting:
                 whose = "" if len(of) == len(statement.measures()) else f", {'; '.join(of)}"
                 lines.append(f"{name.capitalize()}{whose}: {error}.")
-    if lines and "synopsis" in statement:
+    if lines and "model" in statement:
+        lines.append("Everything that is computed from the model costs no more privacy.")
+    elif lines and "synopsis" in statement:
         lines.append("Everything that is computed from the synopsis costs no more privacy.")
     elif lines:
         lines.append(

@@ -47,15 +47,20 @@ def assumptions(facts: Mapping[str, Any], guarantee: Guarantee) -> tuple[str, ..
     return tuple(found)
 
 
-def trust() -> tuple[str, ...]:
-    """The foundations that no mechanism provides: who sees the data itself."""
+def trust(statement: Mapping[str, Any]) -> tuple[str, ...]:
+    """The foundations that no mechanism provides: who sees the data itself, and who keeps count."""
+    charged = (
+        "Every release is charged in the owner's ledger before it is computed and kept there"
+        " before it is seen."
+    )
+    if statement.get("ledger") is False:
+        charged = "No ledger was charged: whoever made it adds up what it cost."
     return (
         "Central model: the owner of the data and the engine that holds it see every row; only"
         " answers are private. They are trusted, and so is whoever can reach them.",
         "How the data was collected, who has access to it, and how it is secured are outside"
         " this statement.",
-        "Every release is charged in the owner's ledger before it is computed and kept there"
-        " before it is seen.",
+        charged,
     )
 
 

@@ -15,6 +15,7 @@ from discreet.server.jobs.conversation import (
     ConversationKind,
     ConversationQuestionsKind,
 )
+from discreet.server.jobs.fit import FitKind
 from discreet.server.jobs.kind import JobKind
 from discreet.server.jobs.preview import PreviewKind
 from discreet.server.jobs.sql import SqlKind
@@ -28,6 +29,7 @@ ASKED: tuple[JobKind[Any], ...] = (
     BatchKind(),
     SynopsisKind(),
     SynthesizeKind(),
+    FitKind(),
     BoundsKind(),
     ConversationKind(),
 )

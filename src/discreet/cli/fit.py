@@ -1,0 +1,197 @@
+"""``discreet fit``: a model of a private table's rows, fitted in the engine, at one price."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli import display
+from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
+from discreet.core.errors import Exhausted, InvalidParameter
+
+if TYPE_CHECKING:
+    from discreet.curator.fit_preview import FitPreview
+    from discreet.curator.project import Look
+
+
+class ModelName(StrEnum):
+    """The models that a name is enough for."""
+
+    LINEAR = "linear"
+    RIDGE = "ridge"
+    NAIVE_BAYES = "naive-bayes"
+    PCA = "pca"
+    SCALER = "scaler"
+    IMPUTER = "imputer"
+
+
+def fit(
+    text: Annotated[
+        str,
+        typer.Argument(metavar="SQL", help="A SELECT of features, and of the target if any."),
+    ],
+    *,
+    model: Annotated[ModelName, typer.Option("--model", help="What is fitted.")],
+    target: Annotated[
+        str | None,
+        typer.Option("--target", help="The column to be predicted; for linear, ridge, naive-bayes"),
+    ] = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where the model goes: name.json.")
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option("--alpha", min=0, help="Of ridge, in units of the bounds.")
+    ] = None,
+    components: Annotated[
+        int | None, typer.Option("--components", min=1, help="Of pca; all if not given.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only the price and the noise; nothing is charged.")
+    ] = False,
+    reuse: Reuse = False,
+    pay_again: PayAgain = False,
+    analyst: Annotated[
+        str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
+    ] = "analyst",
+    purpose: Annotated[
+        str | None, typer.Option("--purpose", help="What for; recorded, and a policy may ask.")
+    ] = None,
+    machine: Machine = False,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """Fit a model to the rows of a SELECT; unit and bounds are those of the project file.
+
+    discreet fit "SELECT age, cost FROM visits" --model linear --target cost --epsilon 1 --dry-run
+
+    It is paid for once: the same again, with another --out, is free. dp.learn.load reads the file.
+    """
+    with display.readable_errors(machine=machine):
+        from discreet.cli import opening, spending
+
+        _require_kept(out, dry_run=dry_run)
+        spend = spending.spend_of(epsilon, delta, rho)
+        if spend is None:
+            raise InvalidParameter(
+                code="spend_or_accuracy",
+                expectation="a price; there is no default",
+                remedy="Add --epsilon 1, or --rho 0.1.",
+            )
+        paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
+        wanted = estimator(model, alpha=alpha, components=components)
+        asked: dict[str, Any] = {"spend": spend, "analyst": analyst, "purpose": purpose}
+        if dry_run:
+            with opening.look(project) as ahead, opening.busy("looking ahead"):
+                expected = ahead.preview_fit(wanted, text, target=target, **asked)
+            _show_expected(expected, machine=machine)
+            return
+        with opening.first_look(project) as look:
+            if look is not None:
+                _require_affordable(look, look.preview_fit(wanted, text, target=target, **asked))
+        with opening.curator(project) as curator, opening.busy("fitting"):
+            before = curator.spent
+            made = curator.fit(wanted, text, target=target, **asked, paid_before=paid_before)
+            left, free = curator.remaining, curator.spent == before
+        if out is not None:
+            made.save(out)
+        if machine:
+            display.as_json(
+                {"model": made.to_json(), "guarantee": made.guarantee_, "remaining": left}
+            )
+            return
+        display.lines(_told(made))
+        display.note(f"written: {out}")
+        display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")
+
+
+def estimator(model: ModelName, *, alpha: float | None, components: int | None) -> Any:
+    """The estimator of a name; options of others are refused."""
+    from discreet import learn
+
+    for name, value, of in (
+        ("--alpha", alpha, ModelName.RIDGE),
+        ("--components", components, ModelName.PCA),
+    ):
+        if value is not None and model is not of:
+            raise InvalidParameter(
+                code="option_of_another_model",
+                expectation=f"{name} only with --model {of}",
+                received=str(model),
+                remedy=f"Leave {name} out.",
+            )
+    match model:
+        case ModelName.LINEAR:
+            return learn.LinearRegression()
+        case ModelName.RIDGE:
+            return learn.Ridge() if alpha is None else learn.Ridge(alpha=alpha)
+        case ModelName.NAIVE_BAYES:
+            return learn.GaussianNB()
+        case ModelName.PCA:
+            return learn.PCA(components)
+        case ModelName.SCALER:
+            return learn.StandardScaler()
+    return learn.SimpleImputer()
+
+
+def _told(made: Any) -> str:
+    """What was learnt, one line for each feature, and what it cost."""
+    from discreet.release.guarantee import guarantee_text, protection_text
+
+    lines = [made.facts_["question"]]
+    for title, name in _SHOWN:
+        if hasattr(made, name):
+            values = getattr(made, name)
+            shown = zip(made.features_, values, strict=True) if values.ndim == 1 else ()
+            lines += [f"  {feature}: {title} {value:.6g}" for feature, value in shown]
+    if hasattr(made, "intercept_"):
+        lines.append(f"  intercept {made.intercept_:.6g}")
+    if hasattr(made, "classes_"):
+        lines.append(f"  classes: {', '.join(map(str, made.classes_))}")
+    unit = protection_text(made.guarantee_.unit)
+    return "\n".join([*lines, f"{guarantee_text(made.guarantee_)} for {unit}"])
+
+
+_SHOWN = (("coefficient", "coef_"), ("mean", "mean_"), ("mean", "statistics_"))
+
+
+def _require_kept(out: Path | None, *, dry_run: bool) -> None:
+    """Refuse to pay for what nobody would see."""
+    if out is None and not dry_run:
+        raise InvalidParameter(
+            code="nothing_to_write",
+            expectation="a file for the model",
+            remedy="Add --out model.json or --dry-run.",
+        )
+    if out is not None and (out.suffix.lower() != ".json" or not out.parent.is_dir()):
+        raise InvalidParameter(
+            code="output_format",
+            expectation="a name that ends in .json, in a folder that exists",
+            received=out.name,
+            remedy="Rename the file.",
+        )
+
+
+def _show_expected(expected: FitPreview, *, machine: bool) -> None:
+    if machine:
+        display.as_json(display.members(expected))
+        return
+    display.lines(str(expected))
+    display.note("nothing was released, and nothing was charged")
+
+
+def _require_affordable(look: Look, expected: FitPreview) -> None:
+    """Refuse what the whole budget cannot pay, before a ledger is started."""
+    from discreet.release.guarantee import guarantee_text
+
+    if expected.affordable < 1:
+        raise Exhausted(
+            code="budget_exhausted",
+            expectation=f"a charge within what remains: {display.left(look.remaining)}",
+            received=guarantee_text(expected.price),
+            remedy="Spend less, or write a larger budget into the project file.",
+        )

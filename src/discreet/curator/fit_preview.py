@@ -1,0 +1,92 @@
+"""What a fit will take before it is bought: its sums, how noisy they will be, its price.
+
+Only declarations, the estimator and the spend enter. Nothing is read, and nothing is charged;
+whatever cannot be fitted is refused here.
+
+Source: contract, "Spending" (previews use the plan, bounds and public sizes alone).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.core.guarantee import Guarantee
+from discreet.curator.budget import as_written
+from discreet.curator.fit import FitRequest
+from discreet.curator.public_size import people_at_most
+from discreet.curator.purchase import charge_of
+from discreet.curator.warnings import about_delta
+from discreet.release.guarantee import guarantee_text
+
+_SMALL = 100
+
+
+@dataclass(frozen=True)
+class FitPreview:
+    """What a fit would take; ``affordable`` is how many such are left.
+
+    Attributes:
+        query: What would be fitted, in words.
+        features: The bounds of each feature.
+        sums: How many sums would be released, those of all classes together.
+        noise: The deviation of the noise of a sum, in units of the most that one row adds.
+        price: What it would cost.
+        affordable: How many of these the account could still pay.
+        warnings: What is amiss with the spend.
+    """
+
+    query: str
+    features: Mapping[str, tuple[float, float]]
+    sums: int
+    noise: float
+    price: Guarantee
+    affordable: int
+    warnings: tuple[str, ...] = ()
+
+    def noise_of_means(self, rows: int) -> float:
+        """The deviation of a noisy mean over so many rows, as a share of half its bounds' width."""
+        return self.noise / max(rows, 1)
+
+    @property
+    def rows_wanted(self) -> int:
+        """Rows, of each class, from which on the noise of means is at most a hundredth."""
+        return math.ceil(_SMALL * self.noise)
+
+    def __str__(self) -> str:
+        """A few lines for people."""
+        bounds = ", ".join(f"{n} {low:g} to {high:g}" for n, (low, high) in self.features.items())
+        lines = [
+            self.query,
+            f"within bounds: {bounds}",
+            f"sums: {self.sums:,}, each with noise of {self.noise:.4g} times what one row may add",
+            f"means within a hundredth of half their bounds from {self.rows_wanted:,} rows on",
+            f"price: {guarantee_text(self.price)}; such fits left: {self.affordable}",
+        ]
+        return "\n".join([*lines, *(f"warning: {each}" for each in self.warnings)])
+
+    __repr__ = __str__
+
+
+def preview_fit(request: FitRequest[Any], spend: Guarantee) -> FitPreview:
+    """Everything that is known before spending."""
+    context, columns = request.context, request.columns
+    context.budget.check(spend)
+    spend = as_written(spend)
+    context.policies.require_askable(request.source.query, spend)
+    if request.own:
+        context.require_own_allowed()
+    charge = charge_of(context, spend, request.offer(spend))
+    pairs = zip(context.account.remaining(), charge, strict=True)
+    noise = request.estimator.sums_noise(request.privacy(spend), len(columns.features))
+    return FitPreview(
+        query=request.words,
+        features=dict(zip(columns.features, zip(*columns.bounds, strict=True), strict=True)),
+        sums=len(request.blocks) * sum(group.size for group in noise.groups),
+        noise=max(noise.deviation(place) for place in range(len(noise.groups))),
+        price=context.budget.spent(charge),
+        affordable=min((have // price for have, price in pairs if price), default=0),
+        warnings=tuple(about_delta(spend, people_at_most(context, request.source.query))),
+    )

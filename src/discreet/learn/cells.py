@@ -1,0 +1,26 @@
+"""Single values as numbers: what is none is NaN, and no value raises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.core.arrays import Floats
+
+
+def as_number(value: Any) -> float:
+    """A value as a double, or NaN where it is no number or beyond all doubles."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def as_numbers(values: Any) -> Floats:
+    """An array as doubles, cell by cell where its kind says nothing about them."""
+    if values.dtype.kind in "biuf":
+        found: Floats = values.astype(np.float64)
+        return found
+    cells = [as_number(each) for each in values.reshape(-1).tolist()]
+    return np.array(cells, dtype=np.float64).reshape(values.shape)

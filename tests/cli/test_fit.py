@@ -1,0 +1,69 @@
+"""``discreet fit``: a model in a shell, paid for once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from discreet import learn
+from tests.cli.hospital import run
+
+ASKED = '"SELECT age, cost FROM visits" --target cost'
+MAKE = f"fit {ASKED} --model linear --epsilon 1"
+
+
+def test_a_model_is_written_and_the_price_is_taken_once(project: Path) -> None:
+    done = run(f"{MAKE} --out model.json")
+    assert done.code == 0, done.error
+    model = learn.load(project / "model.json")
+    assert model.features_ == ["age"]
+    assert f"age: coefficient {model.coef_[0]:.6g}" in done.output
+    assert "epsilon 1 for each patient" in done.output
+    assert "remaining: epsilon 2, delta 1e-06" in done.output
+    again = run(f"{MAKE} --out again.json")
+    assert "(nothing was charged)" in again.output
+    assert (project / "again.json").read_text() == (project / "model.json").read_text()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        f"fit {ASKED} --model ridge --alpha 2",
+        'fit "SELECT age, cost, ward FROM visits" --model naive-bayes --target ward',
+        'fit "SELECT age, cost FROM visits" --model pca --components 1',
+        'fit "SELECT age, cost FROM visits" --model scaler',
+        'fit "SELECT age, cost FROM visits" --model imputer',
+    ],
+)
+def test_every_model_is_made(project: Path, asked: str) -> None:
+    done = run(f"{asked} --epsilon 1 --out model.json --json")
+    assert done.code == 0, done.error
+    assert json.loads(done.json["model"]) == json.loads((project / "model.json").read_text())
+
+
+def test_a_dry_run_charges_nothing_and_writes_nothing(project: Path) -> None:
+    done = run(f"{MAKE} --dry-run")
+    assert done.code == 0, done.error
+    assert "price: epsilon 1" in done.output
+    assert "nothing was charged" in done.output
+    assert not list(project.glob("*.ledger*"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        (f"fit {ASKED} --model linear --out m.json", "spend_or_accuracy"),
+        (f"{MAKE}", "nothing_to_write"),
+        (f"{MAKE} --out m.txt", "output_format"),
+        (f"{MAKE} --alpha 2 --out m.json", "option_of_another_model"),
+        ('fit "SELECT age FROM visits" --model linear --epsilon 1 --out m.json', "fit_columns"),
+        (f"fit {ASKED} --model linear --epsilon 99 --out m.json", "budget_exhausted"),
+    ],
+)
+def test_refusals_cost_nothing_and_begin_no_ledger(project: Path, asked: str, code: str) -> None:
+    done = run(asked)
+    assert done.code == 2
+    assert code in done.error
+    assert not list(project.glob("*.ledger*"))
