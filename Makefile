@@ -28,7 +28,7 @@ setup: .venv/tools-ready .venv/docs-ready  ## Install everything that a develope
 	@touch $@
 
 .venv/bench-ready: $(inputs) .venv/demo-ready
-	$(pip) --editable '.[frames,plots,postgres,spark]'
+	$(pip) --editable '.[frames,learn,plots,postgres,spark]'
 	@touch $@
 
 .venv/tools-ready: $(inputs) | .venv/bin/pip

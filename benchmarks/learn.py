@@ -6,6 +6,9 @@ and R² for regression, cut at -1. Of two scalings of diffprivlib's logistic reg
 the better mean is taken. Discreet's unit is a row that comes or goes; the remark also has the score
 where a row is replaced.
 
+DP-SGD: logistic regression against it, with tuning that is charged, at the same epsilon and delta
+(``learn_sgd.py``).
+
 Time: a fit of a million rows over scikit-learn's own without privacy.
 
 Seeds: ``DISCREET_SEEDS`` of the environment, ten by default; a third of them for Adult.
@@ -20,6 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import learn_sgd
 import numpy as np
 from learn_data import Task, tasks
 from peers import Missing, Peer
@@ -101,6 +105,17 @@ def accuracy() -> list[Figure]:
     return [*found, share]
 
 
+def over_sgd() -> list[Figure]:
+    """Logistic regression on every table of classes, against DP-SGD that was tuned."""
+    with TemporaryDirectory() as folder:
+        return [
+            learn_sgd.compared(task, epsilon, Path(folder))
+            for task in tasks()
+            if task.classes
+            for epsilon in EPSILONS
+        ]
+
+
 def times() -> list[Figure]:
     """Fits of a million rows with ten features."""
     rng = np.random.default_rng(0)
@@ -128,10 +143,10 @@ def times() -> list[Figure]:
 
 
 def figures() -> list[Figure]:
-    """Accuracy where the peer is there, and times."""
+    """Accuracy where the peer is there, against DP-SGD, and times."""
     try:
         found = accuracy()
     except Missing as reason:
         print(f"MISSING diffprivlib: {reason}", file=sys.stderr)
         found = []
-    return [*found, *times()]
+    return [*found, *over_sgd(), *times()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "examples"))
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from discreet.learn.hedge import DoublingHedge, Hedge, LinearLearner
     from discreet.learn.losses import AbsoluteLoss, HuberLoss, LogisticLoss, SmoothHingeLoss
     from discreet.learn.optimisers.exponential_erm import ExponentialERM
+    from discreet.learn.optimisers.follow_the_leader import FollowTheLeader
     from discreet.learn.optimisers.frank_wolfe import FrankWolfe
     from discreet.learn.optimisers.gradient_descent import (
         EuclideanBall,
@@ -30,9 +31,18 @@ if TYPE_CHECKING:
     )
     from discreet.learn.optimisers.objective_perturbation import ObjectivePerturbation
     from discreet.learn.optimisers.output_perturbation import OutputPerturbation
+    from discreet.learn.optimisers.prefix_sums import (
+        BandedFactorisation,
+        Passes,
+        TreeAggregation,
+    )
     from discreet.learn.optimisers.row_sets import Ball, Cube
     from discreet.learn.privacy import Privacy
     from discreet.learn.saved_models import load
+    from discreet.learn.selection.cross_validation import cross_val_score, train_test_split
+    from discreet.learn.selection.folds import Holdout, KFold
+    from discreet.learn.selection.grid_search import GridSearch
+    from discreet.learn.selection.runs import chance_of_trying, stopping_law
     from discreet.learn.statistical_queries import AgnosticLearner, StatisticalQueries
 
 __all__ = [
@@ -40,16 +50,21 @@ __all__ = [
     "AbsoluteLoss",
     "AgnosticLearner",
     "Ball",
+    "BandedFactorisation",
     "Cube",
     "DecisionTreeClassifier",
     "DoublingHedge",
     "EuclideanBall",
     "ExponentialERM",
+    "FollowTheLeader",
     "FrankWolfe",
     "GaussianNB",
     "GradientDescent",
+    "GridSearch",
     "Hedge",
+    "Holdout",
     "HuberLoss",
+    "KFold",
     "KMeans",
     "Lasso",
     "LinearLearner",
@@ -59,6 +74,7 @@ __all__ = [
     "LogisticRegression",
     "ObjectivePerturbation",
     "OutputPerturbation",
+    "Passes",
     "Privacy",
     "ProbabilitySimplex",
     "RandomForestClassifier",
@@ -67,7 +83,12 @@ __all__ = [
     "SmoothHingeLoss",
     "StandardScaler",
     "StatisticalQueries",
+    "TreeAggregation",
+    "chance_of_trying",
+    "cross_val_score",
     "load",
+    "stopping_law",
+    "train_test_split",
 ]
 
 _NAMES = {
@@ -82,13 +103,19 @@ _NAMES = {
     "hedge": ("DoublingHedge", "Hedge", "LinearLearner"),
     "losses": ("AbsoluteLoss", "HuberLoss", "LogisticLoss", "SmoothHingeLoss"),
     "optimisers.exponential_erm": ("ExponentialERM",),
+    "optimisers.follow_the_leader": ("FollowTheLeader",),
     "optimisers.frank_wolfe": ("FrankWolfe",),
     "optimisers.gradient_descent": ("EuclideanBall", "GradientDescent", "ProbabilitySimplex"),
     "optimisers.objective_perturbation": ("ObjectivePerturbation",),
     "optimisers.output_perturbation": ("OutputPerturbation",),
+    "optimisers.prefix_sums": ("BandedFactorisation", "Passes", "TreeAggregation"),
     "optimisers.row_sets": ("Ball", "Cube"),
     "privacy": ("Privacy",),
     "saved_models": ("load",),
+    "selection.cross_validation": ("cross_val_score", "train_test_split"),
+    "selection.folds": ("Holdout", "KFold"),
+    "selection.grid_search": ("GridSearch",),
+    "selection.runs": ("chance_of_trying", "stopping_law"),
     "statistical_queries": ("AgnosticLearner", "StatisticalQueries"),
 }
 

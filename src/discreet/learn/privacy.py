@@ -106,10 +106,10 @@ class Privacy:
                     remedy='Write unit=dp.Person("id", max_rows=5), or leave people= out.',
                 )
             return np.ones(rows, dtype=np.bool_)
-        return _first_of_each(_identifiers(people, rows), inside.rows(), self.randomness)
+        return _first_of_each(identifiers(people, rows), inside.rows(), self.randomness)
 
 
-def _identifiers(people: Any, rows: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def identifiers(people: Any, rows: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """A number for each person, and -1 where there is no identifier.
 
     Values are told apart one by one, so that none changes what another is: by their type's name

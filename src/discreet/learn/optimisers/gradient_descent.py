@@ -27,7 +27,7 @@ from discreet.core.parameters import Number, count, exact, finite, positive
 from discreet.core.unit import Row
 from discreet.learn.bounded_noise import multiplier_for
 from discreet.learn.exact_sums import Whole, slices
-from discreet.learn.losses import Loss
+from discreet.learn.losses import Loss, admitted
 from discreet.learn.privacy import Privacy, bounded_rows
 from discreet.learn.row_products import predictions, row_sums
 from discreet.mechanisms.additive import marked
@@ -36,6 +36,7 @@ from discreet.noise import poisson_sample, rounded_gaussian
 
 _BITS = 30
 _FAR = 2.0**300
+_LARGE = 2.0**200
 
 
 class FeasibleSet(Protocol):
@@ -87,8 +88,19 @@ def printed_multiplier(steps: int, epsilon: float, delta: float) -> float:
     return math.sqrt(2 * steps * (math.log(1 / delta) + epsilon)) / epsilon
 
 
-def clipped_sum(gradients: Floats, clip: float) -> Whole:
-    """The sum of rows clipped to length ``clip``, in exact steps of 2**-30 of it.
+def gradients_of_rows(loss: Loss, theta: Floats, x: Floats, y: Floats) -> Floats:
+    """The gradient of each row at θ, a function of that row alone; nothing warns of a value.
+
+    NaN counts as zero in a row, numbers are cut at 2**200, and a row whose target is NaN is zero.
+    """
+    inside = np.clip(np.nan_to_num(x, nan=0.0, posinf=_LARGE, neginf=-_LARGE), -_LARGE, _LARGE)
+    rows, targets = admitted(loss, inside, np.asarray(y, dtype=np.float64))
+    found: Floats = loss.slope(predictions(rows, theta), targets)[:, None] * rows
+    return found
+
+
+def clipped_sum(gradients: Floats, clip: float, bits: int = _BITS) -> Whole:
+    """The sum of rows clipped to length ``clip``, in exact steps of 2**-bits of it, 30 at most.
 
     Rounding is towards zero, so no row is longer than ``clip`` afterwards. NaN counts as zero.
     """
@@ -97,7 +109,7 @@ def clipped_sum(gradients: Floats, clip: float) -> Whole:
         rows = np.clip(np.nan_to_num(gradients[part], nan=0.0), -_FAR, _FAR) / clip
         length = np.sqrt(row_sums(rows**2))[:, None]
         rows *= (1 - 2.0**-40) / np.maximum(length, 1)
-        total += np.trunc(rows * 2.0**_BITS).sum(axis=0).astype(np.int64).astype(object)
+        total += np.trunc(rows * 2.0**bits).sum(axis=0).astype(np.int64).astype(object)
     return total
 
 
@@ -198,8 +210,7 @@ class GradientDescent:
         if self.rate is not None:
             chosen = poisson_sample(self.rate, len(x), source)
             x, y, share = x[chosen], y[chosen], float(self.rate)
-        gradients = self.loss.slope(predictions(x, theta), y)[:, None] * x
-        exact_sum = clipped_sum(gradients, self.clip)
+        exact_sum = clipped_sum(gradients_of_rows(self.loss, theta, x, y), self.clip)
         scale = exact(self.multiplier) * self.privacy.moved * Fraction(2) ** _BITS
         noise = rounded_gaussian(scale, x.shape[1], source)
         steps = np.array([int(each) for each in exact_sum], dtype=np.int64) + noise
