@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
 from importlib.resources import files
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from discreet import local
 from discreet.local.client import Client, Refused
 from discreet.local.numeric import MeanResponse, SquareWave
+from discreet.local.unit_vectors import PrivUnit
+from discreet.local.vectors import VectorMean
 from tests.local import javascript, vectors
 from tests.local.examples import collection, oracles, rappor
 from tests.server.browsing import browser
@@ -49,7 +52,7 @@ def test_javascript_has_one_source_of_randomness_and_no_dependency() -> None:
     assert code.count("getRandomValues") == 1
     for word in ("Math.random", "Math.exp", "Math.log", "import", "require", "eval", "Date"):
         assert word not in code
-    assert len(javascript.SOURCE) < 12_000
+    assert len(javascript.SOURCE) < 18_000
 
 
 @pytest.mark.parametrize("values", [[2], ["2"], [True], [1.5], [-1], [None]])
@@ -103,7 +106,7 @@ def test_coins_and_uniform_numbers_are_exact() -> None:
 
 def test_the_client_is_small_and_loads_nothing_else() -> None:
     place = files("discreet.local") / "client.py"
-    assert len(place.read_text(encoding="utf-8")) < 15_000
+    assert len(place.read_text(encoding="utf-8")) < 23_000
     code = (
         "import sys, runpy\n"
         f"space = runpy.run_path({str(place)!r})\n"
@@ -244,6 +247,59 @@ def test_chances_that_tell_more_than_epsilon_are_refused_on_the_device() -> None
     bad.append(_changed(split, ["oracle", "parts", 1, "oracle", "keep"], str(whole - 1)))
     bad.append(_changed(split, ["oracle", "parts", 1, "digits", 0, 0], -1))
     bad.append(_changed(split, ["oracle", "parts"], []))
+    assert _refusals(bad) == [["local_schema_chances"] * len(bad)] * 2
+
+
+@pytest.mark.parametrize(("epsilon", "once"), [(2, 1), (4, 1), (8, "15/2")])
+def test_what_a_single_report_of_rappor_tells_is_checked_on_the_device(
+    epsilon: int, once: int | str
+) -> None:
+    """``once`` is held as epsilon is: kept bits that are told too well are refused."""
+    schema = collection(rappor(epsilon, Fraction(once))).schema
+    written = json.loads(schema)["oracle"]["again"]
+    whole, told = 1 << 64, int(written["one"])
+    least = whole >> 40  # rounding leaves the ratio a little below what is allowed
+    bad = [
+        _changed(schema, ["oracle", "again", "one"], str(told + least)),
+        _changed(schema, ["oracle", "again", "zero"], str(whole - told - least)),
+        _changed(schema, ["oracle", "again", "one"], str(whole)),
+        _changed(schema, ["oracle", "again", "one"], str(whole + 1)),
+        _changed(schema, ["oracle", "again", "zero"], "-1"),
+        _changed(schema, ["oracle", "again", "once"], "99/100"),
+        _changed(schema, ["oracle", "again", "once"], "33"),
+        _changed(schema, ["oracle", "again"], {"one": str(told), "zero": str(whole - told)}),
+        schema.replace('"memoised":true', '"memoised":false'),
+        _changed(schema, ["memoised"], 1),
+    ]
+    direct = collection(local.DirectEncoding(epsilon=1, domain=3), memoised=True).schema
+    bad.append(_changed(direct, ["oracle", "again"], written))
+    assert _refusals([schema, *bad]) == [["taken", *["local_schema_chances"] * len(bad)]] * 2
+
+
+def test_vectors_and_values_are_not_mixed_up_on_the_device() -> None:
+    """A vector that reached an oracle of values would be told as it is."""
+    direct = collection(local.DirectEncoding(epsilon=1, domain=3)).schema
+    sketch = collection(oracles(1)["count_sketch"]).schema
+    split = collection(vectors.TREE.oracle).schema
+    bad = [_changed(direct, ["domain"], {"vector": 3})]
+    for question in (VectorMean(epsilon=1, dimensions=3), PrivUnit(epsilon=1, dimensions=3)):
+        schema, written = collection(question).schema, question.written()
+        bad += [
+            _changed(schema, ["oracle", "keep"], str(question.keep + 1)),
+            _changed(schema, ["oracle", "keep"], str(1 << 64)),
+            _changed(schema, ["oracle", "dimensions"], 4),
+            _changed(schema, ["oracle", "steps"], 0),
+            _changed(schema, ["domain"], {"vector": 4}),
+            _changed(schema, ["domain"], {"vector": 0}),
+            _changed(schema, ["domain"], {"size": 3}),
+            schema.replace('"memoised":false', '"memoised":true'),
+            _changed(schema, ["epsilon"], "99/100"),
+            _changed(sketch, ["oracle", "inner"], written),
+            _changed(split, ["oracle", "parts", 0, "oracle"], written),
+        ]
+    unit = collection(PrivUnit(epsilon=1, dimensions=3)).schema
+    bad += [_changed(unit, ["oracle", "near"], near) for near in (0, 1, 64, 65)]
+    bad.append(_changed(unit, ["oracle", "directions"], 128))
     assert _refusals(bad) == [["local_schema_chances"] * len(bad)] * 2
 
 

@@ -26,7 +26,7 @@ from discreet.local.marginals import (
     summed,
 )
 from discreet.local.masks import MaskedHadamard
-from discreet.local.numeric import MeanResponse, SquareWave, VectorMean
+from discreet.local.numeric import MeanResponse, SquareWave
 from discreet.local.oracle import FrequencyOracle
 from discreet.local.ranges import HaarRanges, OrderedShares, RangeTree, least_squares
 from tests.local.enumeration import law, worst_ratio
@@ -193,19 +193,6 @@ def test_means_are_unbiased_with_the_variance_of_the_catalogue() -> None:
     assert abs(found.mean - values.mean()) < 6 * found.standard_error
     assert found.standard_error == pytest.approx(50 * 2.16395 / np.sqrt(100_000), rel=0.05)
     assert question.scale == pytest.approx(2.16395, abs=1e-5)
-
-
-def test_vectors_by_one_coordinate() -> None:
-    question = VectorMean(epsilon=1, dimensions=10)
-    generator = np.random.default_rng(5)
-    centre = np.linspace(-0.9, 0.9, 10)
-    rows = centre + generator.uniform(-0.1, 0.1, (100_000, 10))
-    means, errors = question.mean(question.privatize_many(rows))
-    assert np.abs((means - np.clip(rows, -1, 1).mean(axis=0)) / errors).max() < 6
-    assert (errors.mean() ** 2) * 100_000 == pytest.approx(46.83, rel=0.05)
-    for bad in (np.zeros((3, 2)), np.full((3, 10), np.nan), np.zeros(10)):
-        with pytest.raises(DiscreetError, match="local_vectors"):
-            question.privatize_many(bad)
 
 
 def test_a_distribution_is_found_from_square_waves() -> None:

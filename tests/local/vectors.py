@@ -10,6 +10,8 @@ from discreet import local
 from discreet.local.heavy_hitters import PrefixTree, SequenceFragments
 from discreet.local.marginals import HadamardMarginals
 from discreet.local.numeric import MeanResponse, SquareWave
+from discreet.local.unit_vectors import PrivUnit
+from discreet.local.vectors import VectorMean
 from discreet.local.words import Words
 from tests.local.examples import Scripted, collection, oracles, rappor
 
@@ -45,6 +47,9 @@ def made() -> list[dict[str, Any]]:
             ),
             ["apples", "", "naïve", "日本"],
         ),
+        (collection(VectorMean(epsilon=1, dimensions=3)), [[0, 0.5, -1], [2, -0.25, 1e-7]] * 2),
+        (collection(PrivUnit(epsilon=1, dimensions=3)), [[0, 0.5, -1], [0, 0, 0], [1e-3, 0, 0]]),
+        (collection(PrivUnit(epsilon=6, dimensions=40)), [[0.1] * 40, [-0.1] * 40]),
     ]
     found = []
     for seed, (asked, values) in enumerate(cases):

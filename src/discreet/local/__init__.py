@@ -16,22 +16,17 @@ if TYPE_CHECKING:
     from discreet.local.completion import NextWords
     from discreet.local.direct import DirectEncoding
     from discreet.local.domain import ANY_TEXT
-    from discreet.local.engines import (
-        aggregate_files,
-        support_sql,
-        tally_of_supports,
-        write_parquet,
-    )
     from discreet.local.frequencies import Frequencies
     from discreet.local.gradients import HingeLoss, LocalGradientDescent, SquaredLoss
     from discreet.local.graphs import NeighbourLists, NoisyDegrees
     from discreet.local.hadamard import HadamardResponse, best_bits
     from discreet.local.hashing import BinaryLocalHashing, OptimalLocalHashing
+    from discreet.local.hashing_sql import support_sql, tally_of_supports
     from discreet.local.heavy_hitters import FrequentWord, PrefixTree, SequenceFragments
     from discreet.local.joining import joint_shares
     from discreet.local.marginals import HadamardMarginals, SplitMarginals, covering_sets
     from discreet.local.masks import MaskedHadamard
-    from discreet.local.numeric import MeanResponse, SquareWave, VectorMean
+    from discreet.local.numeric import MeanResponse, SquareWave
     from discreet.local.oracle import FrequencyOracle
     from discreet.local.personal_ledger import PersonalLedger, epsilon_over_time
     from discreet.local.planner import OraclePlan, best_oracle, plans
@@ -39,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.local.ranges import HaarRanges, OrderedShares, RangeTree
     from discreet.local.regions import CellCounts, SafeRegion, cell_counts
     from discreet.local.regression import OneRoundRegression
+    from discreet.local.report_files import aggregate_files, write_parquet
     from discreet.local.reports import ReportBatch
     from discreet.local.secure_sum import SecureSum
     from discreet.local.shuffling import shuffle, shuffled_event
@@ -48,6 +44,8 @@ if TYPE_CHECKING:
     from discreet.local.subset import SubsetSelection
     from discreet.local.tally import Tally
     from discreet.local.unary import OptimizedUnary, SymmetricUnary
+    from discreet.local.unit_vectors import PrivUnit
+    from discreet.local.vectors import VectorMean
     from discreet.local.words import Words
 
 _NAMES = {
@@ -61,12 +59,6 @@ _NAMES = {
     "completion": ("NextWords",),
     "direct": ("DirectEncoding",),
     "domain": ("ANY_TEXT",),
-    "engines": (
-        "aggregate_files",
-        "support_sql",
-        "tally_of_supports",
-        "write_parquet",
-    ),
     "frequencies": ("Frequencies",),
     "gradients": (
         "HingeLoss",
@@ -85,6 +77,10 @@ _NAMES = {
         "BinaryLocalHashing",
         "OptimalLocalHashing",
     ),
+    "hashing_sql": (
+        "support_sql",
+        "tally_of_supports",
+    ),
     "heavy_hitters": (
         "FrequentWord",
         "PrefixTree",
@@ -100,7 +96,6 @@ _NAMES = {
     "numeric": (
         "MeanResponse",
         "SquareWave",
-        "VectorMean",
     ),
     "oracle": ("FrequencyOracle",),
     "personal_ledger": (
@@ -129,6 +124,10 @@ _NAMES = {
         "cell_counts",
     ),
     "regression": ("OneRoundRegression",),
+    "report_files": (
+        "aggregate_files",
+        "write_parquet",
+    ),
     "reports": ("ReportBatch",),
     "secure_sum": ("SecureSum",),
     "shuffling": (
@@ -153,6 +152,8 @@ _NAMES = {
         "OptimizedUnary",
         "SymmetricUnary",
     ),
+    "unit_vectors": ("PrivUnit",),
+    "vectors": ("VectorMean",),
     "words": ("Words",),
 }
 
@@ -187,6 +188,7 @@ __all__ = [
     "OrderedShares",
     "PersonalLedger",
     "PrefixTree",
+    "PrivUnit",
     "QuestionPart",
     "RangeTree",
     "Rappor",

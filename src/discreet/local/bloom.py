@@ -72,7 +72,7 @@ class BloomFilter(FrequencyOracle):
         """Slope and offset for each cohort and hash."""
         prime = prime_from(max(self.size, 64 * self.cells))
         shape = (self.cohorts, self.hashes, 2)
-        return PublicHashes.from_seed(self.seed, prime=prime, shape=shape)
+        return PublicHashes.from_seed(self.seed, prime=prime, shape=shape).with_slopes()
 
     def bits_of(self, cohorts: Numbers, numbers: Numbers) -> NDArray[np.bool_]:
         """The filters of values in their cohorts, one row each."""
@@ -143,7 +143,8 @@ class BloomFilter(FrequencyOracle):
 
         Each bit of each cohort is an equation: the share that has it set is the sum of the shares
         of the values that set it. Values left out are attributed to others: name all that may be
-        frequent. Variances are those of unconstrained least squares.
+        frequent. Variances are those of least squares without the constraint, which pulls the
+        fitted shares of bits nearer to the truth, not necessarily each single share.
         """
         from scipy.optimize import nnls
 
@@ -158,17 +159,38 @@ class BloomFilter(FrequencyOracle):
             )
         p, q = (float(chance) for chance in self.support_chances)
         people = tally.table[:, 0].astype(np.float64)
-        seen = people > 0
-        shares = (tally.table[seen, 1:] / people[seen, None] - q) / (p - q)
-        variance = q * (1 - q) / (p - q) ** 2 / people[seen]
-        rows = [
-            self.bits_of(np.full(len(wanted), cohort), wanted).T for cohort in np.flatnonzero(seen)
-        ]
-        scale = np.repeat(1 / np.sqrt(variance), self.cells)
-        design = np.concatenate(rows).astype(np.float64) * scale[:, None]
-        found, _ = nnls(design, shares.ravel() * scale, maxiter=20 * len(wanted))
-        spread = np.diagonal(np.linalg.pinv(design.T @ design)).copy()
+        seen = np.flatnonzero(people > 0)
+        told = (tally.table[seen, 1:] / people[seen, None] - q) / (p - q)
+        rows = [self.bits_of(np.full(len(wanted), cohort), wanted).T for cohort in seen]
+        design = np.concatenate(rows).astype(np.float64)
+        roots = np.repeat(np.sqrt(people[seen]), self.cells)
+        found, _ = nnls(design * roots[:, None], told.ravel() * roots, maxiter=20 * len(wanted))
+        spread = self._spread(design, people[seen], found)
         return Frequencies(found, spread, tally.people, self._labels(wanted))
+
+    def _spread(
+        self, design: NDArray[np.float64], people: NDArray[np.float64], shares: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Variances of weighted least squares: noise of the bits, and who is in which cohort.
+
+        Given the values, bits are independent. Cohorts are samples of the same people: bits of one
+        cohort vary together as its values do, and over all cohorts the people are those there are.
+        """
+        p, q = (float(chance) for chance in self.support_chances)
+        weights = np.repeat(people, self.cells)
+        solve = (
+            np.linalg.pinv(design.T @ (design * weights[:, None])) @ (design * weights[:, None]).T
+        )
+        bits = np.clip(design @ shares, 0, 1)
+        noise = (bits * p * (1 - p) + (1 - bits) * q * (1 - q)) / (p - q) ** 2 / weights
+        spread = solve**2 @ noise - shares * np.maximum(1 - shares, 0) / people.sum()
+        present = np.flatnonzero(shares)
+        for place, n in enumerate(people):
+            here = slice(place * self.cells, (place + 1) * self.cells)
+            pulls = solve[:, here] @ design[here][:, present]
+            means = pulls @ shares[present]
+            spread += (pulls**2 @ shares[present] - means**2) / n
+        return np.asarray(np.maximum(spread, 0.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +246,11 @@ class Rappor(BloomFilter):
         return right, 1 - right
 
     def written(self) -> dict[str, Any]:
-        again = {"one": str(self.again), "zero": str(WHOLE - self.again)}
+        again = {
+            "one": str(self.again),
+            "zero": str(WHOLE - self.again),
+            "once": str(exact(self.once)),
+        }
         return {**super().written(), "again": again}
 
     def _drawn(self, numbers: Numbers) -> Columns:

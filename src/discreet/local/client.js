@@ -72,6 +72,35 @@
     return odd;
   }
 
+  // Directions of a seed, the same whole numbers as in directions.py; only accuracy rests on them.
+  const BYTES = places(256).map((byte) => {
+    const size = Math.abs(2 * byte - 255);
+    const value = Math.floor(
+      (size * (1783121194 - 65225 * size ** 2 + size ** 4) + 150000000) / 300000000,
+    );
+    return byte > 127 ? value : -value;
+  });
+
+  function mixed(given) {
+    let value = Math.imul(given ^ (given >>> 16), 0x7feb352d);
+    value = Math.imul(value ^ (value >>> 15), 0x846ca68b);
+    return (value ^ (value >>> 16)) >>> 0;
+  }
+
+  function score(seed, place, steps) {
+    return steps.reduce((sum, step, at) => {
+      const found = mixed((mixed((place * steps.length + at) >>> 0) + seed) >>> 0);
+      return sum + step * (BYTES[found & 255] + BYTES[(found >>> 8) & 255]
+        + BYTES[(found >>> 16) & 255] + BYTES[found >>> 24]);
+    }, 0);
+  }
+
+  // A number from -1 to 1 in whole steps; others are clamped, and no number counts as 0.
+  function stepOf(number, steps) {
+    if (typeof number !== "number" || Number.isNaN(number)) return 0;
+    return Math.floor(Math.max(-1, Math.min(1, number)) * steps + 0.5);
+  }
+
   const KINDS = {
     direct,
     unary: (oracle, index) => unary(oracle, places(oracle.size).map((place) => place === index)),
@@ -111,6 +140,21 @@
       const high = uniform(oracle.size - 1) < index;
       return direct({size: 2, keep: oracle.keep}, high ? 1 : 0);
     },
+    coordinate(oracle, steps) {
+      const place = uniform(oracle.dimensions);
+      const high = uniform(2 * oracle.steps) < steps[place] + oracle.steps;
+      return [place, direct({size: 2, keep: oracle.keep}, high ? 1 : 0)];
+    },
+    directions(oracle, steps) {
+      const length = BigInt(uniform(oracle.steps));
+      const square = steps.reduce((sum, step) => sum + BigInt(step) * BigInt(step), 0n);
+      const kept = length * length < square ? steps : steps.map(() => 0);
+      const seed = uniform(2 ** 32);
+      const scores = places(oracle.directions).map((place) => score(seed, place, kept));
+      const order = places(oracle.directions).sort((a, b) => scores[b] - scores[a] || a - b);
+      const named = coin(oracle.keep) ? order.slice(0, oracle.near) : order.slice(oracle.near);
+      return [seed, named[uniform(named.length)]];
+    },
     one_of(oracle, index) {
       const part = uniform(oracle.parts.length);
       const {digits, oracle: inner} = oracle.parts[part];
@@ -126,9 +170,9 @@
     },
     sketch(oracle, index) {
       const row = uniform(oracle.hashes.length);
-      const [a, b, c, d] = oracle.hashes[row];
-      let cell = cellOf(a, b, index, oracle);
-      if (oracle.signed) cell = 2 * cell + Number(affine(c, d, index, oracle.prime) % 2n);
+      const [a, b, c, d, e] = oracle.hashes[row];
+      let cell = cellOf(affine(a, b, index, oracle.prime), c, index, oracle);
+      if (oracle.signed) cell = 2 * cell + Number(affine(d, e, index, oracle.prime) % 2n);
       return [row, KINDS[oracle.inner.kind](oracle.inner, cell)];
     },
     bloom(oracle, index, client) {
@@ -159,13 +203,44 @@
     return BigInt(value);
   }
 
+  function above(value) {
+    if (value === 0) throw new RangeError();
+    return whole(value);
+  }
+
+  function digits(text) {
+    if (typeof text !== "string" || text.length > 1000 || !/^[0-9]+$/.test(text)) {
+      throw new RangeError();
+    }
+    return BigInt(text);
+  }
+
+  function chance(text) {
+    const value = digits(text);
+    if (value > WHOLE) throw new RangeError();
+    return value;
+  }
+
+  function list(value) {
+    if (!Array.isArray(value)) throw new RangeError();
+    return value;
+  }
+
+  function numbers(value, length) {
+    if (list(value).length !== length) throw new RangeError();
+    return value.map(whole);
+  }
+
   function words(bits) {
     if (bits > 32n) throw new RangeError();
     return 1n << bits;
   }
 
   function expBelow(epsilon) {
-    const [p, q] = `${epsilon}/1`.split("/").map(BigInt);
+    if (typeof epsilon !== "string") throw new RangeError();
+    const at = epsilon.indexOf("/");
+    const p = digits(at < 0 ? epsilon : epsilon.slice(0, at));
+    const q = digits((at < 0 ? "" : epsilon.slice(at + 1)) || "1");
     if (p <= 0n || p > 32n * q) throw new RangeError();
     let term = 1n << 320n;
     let total = term;
@@ -181,56 +256,102 @@
     return low > 0n && high ** power << 320n <= most * low ** power;
   }
 
-  function product(digits) {
-    return digits.reduce((found, digit) => {
-      const numbers = digit.map(whole);
-      const divisor = numbers[{2: 0, 4: 2}[digit.length]];
-      const below = numbers[digit.length - 1];
+  function product(parts) {
+    return list(parts).reduce((found, digit) => {
+      const given = list(digit).map(whole);
+      const divisor = given[{2: 0, 4: 2}[digit.length]];
+      const below = given[digit.length - 1];
       if (!divisor || !below) throw new RangeError();
       return found * below;
     }, 1n);
   }
 
-  function within(oracle, values, most) {
-    const kind = oracle.kind;
-    if (kind === "one_of") {
-      return oracle.parts.length > 0
-        && oracle.parts.every((part) => within(part.oracle, product(part.digits), most));
+  const SHAPES = {
+    direct: ["size"], unary: ["size"], mean: ["size"],
+    hashing: ["prime", "cells"], sketch: ["prime", "cells"], bloom: ["prime", "cells"],
+    hadamard: ["bits", "rows"], subset: ["size", "chosen"], wave: ["size", "reach"],
+    coordinate: ["dimensions", "steps"],
+    directions: ["dimensions", "steps", "directions", "near"], one_of: [],
+  };
+  const VECTORS = ["coordinate", "directions"];
+  const known = (kind) => typeof kind === "string" && Object.hasOwn(SHAPES, kind);
+
+  function parts(oracle) {
+    if (oracle.kind !== "sketch") {
+      return list(oracle.parts).map((part) => [part.oracle, product(part.digits)]);
     }
-    if (kind === "sketch") {
-      oracle.hashes.flat().forEach(whole);
-      const cells = whole(oracle.cells) * (oracle.signed ? 2n : 1n);
-      return whole(oracle.prime) > 0n && within(oracle.inner, cells, most);
-    }
-    if (kind === "unary" || kind === "bloom") {
-      const [one, zero] = [BigInt(oracle.one), BigInt(oracle.zero)];
-      let pairs = 1;
-      if (kind === "bloom") {
-        oracle.cohorts.flat(2).forEach(whole);
-        pairs = Math.max(...oracle.cohorts.map((row) => row.length));
-      }
-      return one > 0n && one < WHOLE && zero > 0n && zero < WHOLE
-        && alike(one * (WHOLE - zero), zero * (WHOLE - one), BigInt(pairs), most);
-    }
-    const keep = BigInt(oracle.keep);
-    let [size, near, far] = [values, 1n, 1n];
-    if (kind === "hashing") far = whole(oracle.cells) - 1n;
-    else if (kind === "hadamard") far = words(whole(oracle.rows)) - 1n;
-    else {
-      size = whole(oracle.size);
-      if (kind !== "mean") far = size - 1n;
-      if (kind === "subset") [near, far] = [whole(oracle.chosen), size - whole(oracle.chosen)];
-      if (kind === "wave") near = 2n * whole(oracle.reach) + 1n;
-    }
-    return values <= size && alike(keep * far, (WHOLE - keep) * near, 1n, most);
+    list(oracle.hashes).forEach((row) => numbers(row, 5));
+    if (typeof oracle.signed !== "boolean") throw new RangeError();
+    const cells = above(oracle.cells) * (oracle.signed ? 2n : 1n);
+    return oracle.hashes.length > 0 ? [[oracle.inner, cells]] : [];
   }
 
-  function keepsItsWord({domain, epsilon, oracle, version}) {
+  // What a single report of kept bits tells, which are told again.
+  function onceWithin(kept, again, pairs) {
+    const [told, other] = [chance(again.one), chance(again.zero)];
+    const [one, zero] = kept.map((each) => each * told + (WHOLE - each) * other);
+    const all = WHOLE * WHOLE;
+    return alike(one * (all - zero), zero * (all - one), pairs, expBelow(again.once));
+  }
+
+  function bitsWithin(oracle, most) {
+    const [one, zero] = [chance(oracle.one), chance(oracle.zero)];
+    let pairs = 1n;
+    if (oracle.kind === "bloom") {
+      list(oracle.cohorts).forEach((row) => list(row).forEach((pair) => numbers(pair, 2)));
+      pairs = BigInt(Math.max(...oracle.cohorts.map((row) => row.length)));
+    }
+    return (!Object.hasOwn(oracle, "again") || onceWithin([one, zero], oracle.again, pairs))
+      && one > 0n && one < WHOLE && zero > 0n && zero < WHOLE
+      && alike(one * (WHOLE - zero), zero * (WHOLE - one), pairs, most);
+  }
+
+  function within(oracle, values, most) {
+    const kind = oracle.kind;
+    if (!known(kind)) return false;
+    const shape = Object.fromEntries(SHAPES[kind].map((name) => [name, above(oracle[name])]));
+    if (kind === "one_of" || kind === "sketch") {
+      const inside = parts(oracle);
+      return inside.length > 0 && inside.every(([inner, below]) => !VECTORS.includes(inner.kind)
+        && !Object.hasOwn(inner, "again") && within(inner, below, most));
+    }
+    if (kind === "unary" || kind === "bloom") return bitsWithin(oracle, most);
+    const keep = chance(oracle.keep);
+    const size = shape.size ?? values;
+    let [near, far] = [1n, size - 1n];
+    if (kind === "mean") far = size > 1n ? 1n : 0n;
+    if (kind === "coordinate") far = 1n;
+    if (kind === "hashing") far = shape.cells - 1n;
+    if (kind === "hadamard") {
+      const masks = Object.hasOwn(oracle, "masks") ? list(oracle.masks) : [0];
+      masks.forEach(whole);
+      words(shape.bits);
+      far = masks.length > 0 ? words(shape.rows) - 1n : 0n;
+    }
+    if (kind === "subset") [near, far] = [shape.chosen, size - shape.chosen];
+    if (kind === "wave") near = 2n * shape.reach + 1n;
+    if (kind === "directions") [near, far] = [shape.near, shape.directions - shape.near];
+    const fits = VECTORS.includes(kind) ? values === shape.dimensions : values <= size;
+    return fits && far > 0n && alike(keep * far, (WHOLE - keep) * near, 1n, most);
+  }
+
+  function valuesOf(domain) {
+    if (Object.hasOwn(domain, "vector")) return above(domain.vector);
+    if (Object.hasOwn(domain, "text")) return domain.text === true ? TEXT_PRIME : above(0);
+    if ((domain.labels ?? null) === null) return above(domain.size);
+    if (!list(domain.labels).every((label) => typeof label === "string")) throw new RangeError();
+    return BigInt(domain.labels.length);
+  }
+
+  function keepsItsWord({domain, epsilon, memoised, name, oracle, version}) {
     try {
-      whole(version);
-      const size = domain.text ? TEXT_PRIME
-        : whole(domain.labels ? domain.labels.length : domain.size);
-      return within(oracle, size, expBelow(epsilon));
+      const most = expBelow(epsilon);
+      above(version);
+      const vectors = Object.hasOwn(domain, "vector");
+      if (typeof name !== "string" || typeof memoised !== "boolean") return false;
+      if (vectors !== VECTORS.includes(oracle.kind) || (vectors && memoised)) return false;
+      if (Object.hasOwn(oracle, "again") && !(memoised && oracle.kind === "bloom")) return false;
+      return within(oracle, valuesOf(domain), most);
     } catch {
       return false;
     }
@@ -242,15 +363,15 @@
       if (schema === null || schema.format !== FORMAT) {
         throw new Refused("local_schema_format", `a schema of format ${FORMAT}`);
       }
-      if (!Object.hasOwn(KINDS, schema.oracle.kind)) {
+      if (!known(schema.oracle?.kind)) {
         throw new Refused("local_schema_kind", "an oracle that is known here");
+      }
+      if (!keepsItsWord(schema)) {
+        throw new Refused("local_schema_chances", "chances that keep the schema's epsilon");
       }
       this.schema = schema;
       const labels = schema.domain.labels;
       this.labels = labels && new Map(labels.map((label, place) => [label, place]));
-      if (!keepsItsWord(schema)) {
-        throw new Refused("local_schema_chances", "chances that keep the schema's epsilon");
-      }
       this.question = `${schema.name}/${schema.version}`;
       this.memory = memory || {};
     }
@@ -278,7 +399,7 @@
         kept.report = KINDS[oracle.kind](oracle, index, this);
         kept.value = index;
       }
-      if (!oracle.again) return kept.report;
+      if (!Object.hasOwn(oracle, "again")) return kept.report;
       const [cohort, bits] = kept.report;
       const held = places(oracle.cells).map(
         (place) => ((parseInt(bits.substr(2 * (place >> 3), 2), 16) >> (place & 7)) & 1) === 1,
@@ -288,7 +409,11 @@
 
     index(value) {
       const domain = this.schema.domain;
-      if (domain.text) {
+      if (Object.hasOwn(domain, "vector")) {
+        if ((Array.isArray(value) || ArrayBuffer.isView(value)) && value.length === domain.vector) {
+          return Array.from(value, (each) => stepOf(each, this.schema.oracle.steps));
+        }
+      } else if (domain.text) {
         if (typeof value === "string" && value.isWellFormed()) return fingerprint(value);
       } else if (this.labels) {
         if (typeof value === "string" && this.labels.has(value)) return this.labels.get(value);

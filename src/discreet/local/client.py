@@ -10,13 +10,16 @@ Guarantee: a report depends on the value only through coins of those chances and
 drawn from the operating system's generator, and a schema whose chances tell more than its epsilon
 is refused on the device. A memoised schema needs :attr:`Client.memory` kept there; it holds the
 report about the current value of each schema, and whoever loses it pays again.
-Source: 004a:C1, C5–C9, C31. Proof: ``proofs/local.md``.
+Source: 004a:C1, C5–C9, C25, C26, C31; modern-learn:9. Proof: ``proofs/local.md``.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterable
+from math import copysign, floor, isnan
+from numbers import Real
 from typing import Any
 
 FORMAT = "discreet.local/1"
@@ -24,6 +27,7 @@ TEXT_PRIME = 2147483647
 _WHOLE = 1 << 64
 _BITS = 320
 _MOST = 32
+_LONGEST = 1000
 
 
 class Refused(ValueError):
@@ -44,12 +48,12 @@ class Client:
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise Refused(code="local_schema_format", expectation=f"a schema of format {FORMAT}")
         self._schema = document
-        self._oracle = document["oracle"]
-        if self._oracle["kind"] not in _KINDS:
+        self._oracle = document.get("oracle")
+        if not isinstance(self._oracle, dict) or self._oracle.get("kind") not in list(_SHAPES):
             raise Refused(code="local_schema_kind", expectation="an oracle that is known here")
+        self._check_chances()
         labels = document["domain"].get("labels")
         self._labels = None if labels is None else {label: i for i, label in enumerate(labels)}
-        self._check_chances()
         self.question = f"{document['name']}/{document['version']}"
         self.memory: dict[str, Any] = {} if memory is None else memory
 
@@ -80,7 +84,7 @@ class Client:
         }
         return json.dumps(report, separators=(",", ":"))
 
-    def _payload(self, index: int) -> Any:
+    def _payload(self, index: Any) -> Any:
         randomise = _KINDS[self._oracle["kind"]]
         if not self._schema["memoised"]:
             return randomise(self, self._oracle, index)
@@ -88,16 +92,21 @@ class Client:
         if kept.get("value") != index:
             kept["report"] = randomise(self, self._oracle, index)
             kept["value"] = index
-        again = self._oracle.get("again")
-        if again is None:
+        if "again" not in self._oracle:
             return kept["report"]
+        again = self._oracle["again"]
         cohort, bits = kept["report"]
         held = [bool(byte >> bit & 1) for byte in bytes.fromhex(bits) for bit in range(8)]
         return [cohort, self._unary(again, held[: self._oracle["cells"]])]
 
-    def _index(self, value: object) -> int:
+    def _index(self, value: object) -> Any:
         domain = self._schema["domain"]
-        if domain.get("text"):
+        if "vector" in domain:
+            if isinstance(value, Iterable) and not isinstance(value, str):
+                steps = [_step(each, self._oracle["steps"]) for each in value]
+                if len(steps) == domain["vector"]:
+                    return steps
+        elif domain.get("text"):
             if isinstance(value, str):
                 try:
                     return fingerprint(value)
@@ -191,6 +200,20 @@ class Client:
         high = self._uniform(oracle["size"] - 1) < index
         return self._direct({"size": 2, "keep": oracle["keep"]}, int(high))
 
+    def _coordinate(self, oracle: dict[str, Any], steps: list[int]) -> list[int]:
+        place = self._uniform(oracle["dimensions"])
+        high = self._uniform(2 * oracle["steps"]) < steps[place] + oracle["steps"]
+        return [place, self._direct({"size": 2, "keep": oracle["keep"]}, int(high))]
+
+    def _directions(self, oracle: dict[str, Any], steps: list[int]) -> list[int]:
+        length = self._uniform(oracle["steps"])
+        kept = steps if length * length < sum(step * step for step in steps) else [0] * len(steps)
+        seed, many, near = self._uniform(1 << 32), oracle["directions"], oracle["near"]
+        scores = [_score(seed, place, kept) for place in range(many)]
+        order = sorted(range(many), key=lambda place: (-scores[place], place))
+        named = order[:near] if self._coin(oracle["keep"]) else order[near:]
+        return [seed, named[self._uniform(len(named))]]
+
     def _one_of(self, oracle: dict[str, Any], index: int) -> list[Any]:
         part = self._uniform(len(oracle["parts"]))
         digits, inner = oracle["parts"][part]["digits"], oracle["parts"][part]["oracle"]
@@ -207,10 +230,10 @@ class Client:
 
     def _sketch(self, oracle: dict[str, Any], index: int) -> list[Any]:
         row = self._uniform(len(oracle["hashes"]))
-        a, b, c, d = oracle["hashes"][row]
-        cell = (a * index + b) % oracle["prime"] % oracle["cells"]
+        a, b, c, d, e = oracle["hashes"][row]
+        cell = ((a * index + b) * index + c) % oracle["prime"] % oracle["cells"]
         if oracle["signed"]:
-            cell = 2 * cell + (c * index + d) % oracle["prime"] % 2
+            cell = 2 * cell + (d * index + e) % oracle["prime"] % 2
         inner = oracle["inner"]
         return [row, _KINDS[inner["kind"]](self, inner, cell)]
 
@@ -228,7 +251,8 @@ class Client:
         return [cohort, self._unary(oracle, bits)]
 
 
-_KINDS = {
+_VECTORS = ("coordinate", "directions")
+_KINDS: dict[str, Callable[..., Any]] = {
     "direct": Client._direct,
     "unary": Client._one_hot,
     "hashing": Client._hashing,
@@ -236,62 +260,121 @@ _KINDS = {
     "subset": Client._subset,
     "wave": Client._wave,
     "mean": Client._mean,
+    "coordinate": Client._coordinate,
+    "directions": Client._directions,
     "one_of": Client._one_of,
     "sketch": Client._sketch,
     "bloom": Client._bloom,
 }
 
 
+_SHAPES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("direct", "unary", "mean"), ("size",)),
+    **dict.fromkeys(("hashing", "sketch", "bloom"), ("prime", "cells")),
+    "hadamard": ("bits", "rows"),
+    "subset": ("size", "chosen"),
+    "wave": ("size", "reach"),
+    "coordinate": ("dimensions", "steps"),
+    "directions": ("dimensions", "steps", "directions", "near"),
+    "one_of": (),
+}
+"""What every kind is described by, all of them whole numbers above zero."""
+
+
 def _keeps_its_word(schema: dict[str, Any]) -> bool:
     """Whether no two values of the domain are told apart by more than exp(epsilon)."""
     try:
-        domain = schema["domain"]
-        labels = domain.get("labels")
-        size = (
-            TEXT_PRIME
-            if domain.get("text")
-            else _whole(domain["size"] if labels is None else len(labels))
-        )
-        _whole(schema["version"])
-        return _within(schema["oracle"], size, _exp_below(schema["epsilon"]))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        oracle, most = schema["oracle"], _exp_below(schema["epsilon"])
+        named = isinstance(schema["name"], str) and _whole(schema["version"]) > 0
+        vectors, kept = "vector" in schema["domain"], schema["memoised"]
+        if not named or type(kept) is not bool or vectors != (oracle["kind"] in _VECTORS):
+            return False
+        if vectors and kept:
+            return False
+        if "again" in oracle and not (kept and oracle["kind"] == "bloom"):
+            return False
+        return _within(oracle, _values(schema["domain"]), most)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
         return False
+
+
+def _values(domain: dict[str, Any]) -> int:
+    """How many values may be told, or how many coordinates a vector has."""
+    if "vector" in domain:
+        return _above(domain["vector"])
+    if "text" in domain:
+        return TEXT_PRIME if domain["text"] is True else _above(None)
+    labels = domain.get("labels")
+    if labels is None:
+        return _above(domain["size"])
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise TypeError
+    return len(labels)
 
 
 def _within(oracle: dict[str, Any], values: int, most: int) -> bool:
     """Whether ratios of chances are at most ``most`` over 2**320, for so many values."""
     kind = oracle["kind"]
-    if kind == "one_of":
-        parts = [(part["oracle"], _product(part["digits"])) for part in oracle["parts"]]
-        return bool(parts) and all(_within(inner, below, most) for inner, below in parts)
-    if kind == "sketch":
-        for numbers in oracle["hashes"]:
-            _ = [_whole(number) for number in numbers]
-        cells = _whole(oracle["cells"]) * (2 if oracle["signed"] else 1)
-        return _whole(oracle["prime"]) > 0 and _within(oracle["inner"], cells, most)
+    shape = {name: _above(oracle[name]) for name in _SHAPES[kind]}
+    if kind in ("one_of", "sketch"):
+        return all(
+            inner["kind"] not in _VECTORS and "again" not in inner and _within(inner, below, most)
+            for inner, below in _parts(oracle)
+        )
     if kind in ("unary", "bloom"):
-        one, zero = int(oracle["one"]), int(oracle["zero"])
-        pairs = 1
-        if kind == "bloom":
-            _ = [_whole(number) for row in oracle["cohorts"] for pair in row for number in pair]
-            pairs = max(len(row) for row in oracle["cohorts"])
-        possible = 0 < one < _WHOLE and 0 < zero < _WHOLE
-        return possible and _alike(one * (_WHOLE - zero), zero * (_WHOLE - one), pairs, most)
-    keep, size = int(oracle["keep"]), values
-    if kind == "hashing":
-        near, far = 1, _whole(oracle["cells"]) - 1
+        return _bits_within(oracle, most)
+    keep, size = _chance(oracle["keep"]), shape.get("size", values)
+    near, far = 1, size - 1
+    if kind in ("mean", "coordinate"):
+        near, far = 1, min(1, shape.get("size", 2) - 1)
+    elif kind == "hashing":
+        far = shape["cells"] - 1
     elif kind == "hadamard":
-        near, far = 1, _words(_whole(oracle["rows"])) - 1
+        _ = [_whole(mask) for mask in oracle.get("masks", [0])], _words(shape["bits"])
+        far = _words(shape["rows"]) - 1 if oracle.get("masks", [0]) else 0
+    elif kind == "subset":
+        near, far = shape["chosen"], size - shape["chosen"]
+    elif kind == "wave":
+        near = 2 * shape["reach"] + 1
+    elif kind == "directions":
+        near, far = shape["near"], shape["directions"] - shape["near"]
+    fits = values == shape["dimensions"] if kind in _VECTORS else values <= size
+    return fits and far > 0 and _alike(keep * far, (_WHOLE - keep) * near, 1, most)
+
+
+def _parts(oracle: dict[str, Any]) -> list[tuple[dict[str, Any], int]]:
+    """The oracles within one, with how many values each is asked about; at least one."""
+    if oracle["kind"] == "sketch":
+        for row in _listed(oracle["hashes"]):
+            a, b, c, d, e = _listed(row)
+            _ = [_whole(number) for number in (a, b, c, d, e)]
+        signs = {True: 2, False: 1}[oracle["signed"]] if type(oracle["signed"]) is bool else 0
+        found = [(oracle["inner"], _above(oracle["cells"]) * signs)] * bool(oracle["hashes"])
     else:
-        size = _whole(oracle["size"])
-        near, far = 1, size - 1
-        if kind == "subset":
-            near, far = _whole(oracle["chosen"]), size - _whole(oracle["chosen"])
-        elif kind == "wave":
-            near = 2 * _whole(oracle["reach"]) + 1
-        elif kind == "mean":
-            far = 1
-    return values <= size and _alike(keep * far, (_WHOLE - keep) * near, 1, most)
+        found = [(part["oracle"], _product(part["digits"])) for part in _listed(oracle["parts"])]
+    if not found or not all(below for _, below in found):
+        raise ValueError
+    return found
+
+
+def _bits_within(oracle: dict[str, Any], most: int) -> bool:
+    """The same for bits that are told one by one, and told again if they were kept."""
+    one, zero, pairs = _chance(oracle["one"]), _chance(oracle["zero"]), 1
+    if oracle["kind"] == "bloom":
+        _ = [(_whole(a), _whole(b)) for row in _listed(oracle["cohorts"]) for a, b in _listed(row)]
+        pairs = max(len(row) for row in oracle["cohorts"])
+    if "again" in oracle and not _once_within(one, zero, oracle["again"], pairs):
+        return False
+    possible = 0 < one < _WHOLE and 0 < zero < _WHOLE
+    return possible and _alike(one * (_WHOLE - zero), zero * (_WHOLE - one), pairs, most)
+
+
+def _once_within(one: int, zero: int, again: dict[str, Any], pairs: int) -> bool:
+    """Whether a single report of kept bits, told again, tells no more than its own epsilon."""
+    told, other, whole = _chance(again["one"]), _chance(again["zero"]), _WHOLE**2
+    one, zero = (kept * told + (_WHOLE - kept) * other for kept in (one, zero))
+    most = _exp_below(again["once"])
+    return _alike(one * (whole - zero), zero * (whole - one), pairs, most)
 
 
 def _alike(one: int, other: int, power: int, most: int) -> bool:
@@ -303,7 +386,7 @@ def _alike(one: int, other: int, power: int, most: int) -> bool:
 def _exp_below(epsilon: str) -> int:
     """Not above exp(epsilon) times 2**320: its series, with every term rounded down."""
     above, _, under = epsilon.partition("/")
-    p, q = int(above), int(under or "1")
+    p, q = _digits(above), _digits(under or "1")
     if not 0 < p <= _MOST * q:
         raise ValueError
     total = term = 1 << _BITS
@@ -318,8 +401,8 @@ def _exp_below(epsilon: str) -> int:
 def _product(digits: list[list[int]]) -> int:
     """How many values digits have together."""
     found = 1
-    for digit in digits:
-        *hashed, below = [_whole(number) for number in digit]
+    for digit in _listed(digits):
+        *hashed, below = [_whole(number) for number in _listed(digit)]
         if len(hashed) not in (1, 3) or 0 in (below, hashed[-1]):
             raise ValueError
         found *= below
@@ -333,11 +416,74 @@ def _words(bits: int) -> int:
     return 1 << bits
 
 
+def _listed(value: object) -> list[Any]:
+    if type(value) is not list:
+        raise ValueError
+    return value
+
+
+def _digits(text: object) -> int:
+    """A number that is written in digits alone."""
+    if type(text) is not str or not text.isascii() or not text.isdigit() or len(text) > _LONGEST:
+        raise ValueError
+    return int(text)
+
+
+def _chance(text: object) -> int:
+    """A chance over 2**64."""
+    chance = _digits(text)
+    if chance > _WHOLE:
+        raise ValueError
+    return chance
+
+
+def _above(value: object) -> int:
+    """A number of a schema that is not zero."""
+    if _whole(value) == 0:
+        raise ValueError
+    return _whole(value)
+
+
 def _whole(value: object) -> int:
     """A number of a schema: whole, not negative, and exact in JavaScript."""
     if type(value) is not int or not 0 <= value < 1 << 53:
         raise ValueError
     return value
+
+
+def _step(number: object, steps: int) -> int:
+    """A number from -1 to 1 in whole steps; others are clamped, and no number counts as 0."""
+    if not isinstance(number, Real) or type(number) is bool or isnan(number):
+        return 0
+    inside = float(number) if -1 < number < 1 else copysign(1, number)
+    return floor(inside * steps + 0.5)
+
+
+def _score(seed: int, place: int, steps: list[int]) -> int:
+    """The inner product of a vector with a direction of a seed; the server makes the same one."""
+    score, counter = 0, place * len(steps)
+    for step in steps:
+        word = _mixed((_mixed(counter & _WORD) + seed) & _WORD)
+        counter += 1
+        score += step * sum(_BYTES[word >> shift & 255] for shift in (0, 8, 16, 24))
+    return score
+
+
+def _mixed(word: int) -> int:
+    word = (word ^ word >> 16) * 0x7FEB352D & _WORD
+    word = (word ^ word >> 15) * 0x846CA68B & _WORD
+    return word ^ word >> 16
+
+
+def _byte_value(odd: int) -> int:
+    """An odd polynomial: sums of four of its values are nearly normal."""
+    size = abs(odd)
+    value = (size * (1783121194 - 65225 * size**2 + size**4) + 150_000_000) // 300_000_000
+    return value if odd > 0 else -value
+
+
+_WORD = (1 << 32) - 1
+_BYTES = [_byte_value(2 * byte - 255) for byte in range(256)]
 
 
 def fingerprint(text: str) -> int:

@@ -17,16 +17,19 @@ from discreet.local.hadamard import HadamardResponse
 from discreet.local.hashing import BinaryLocalHashing, OptimalLocalHashing
 from discreet.local.masks import MaskedHadamard
 from discreet.local.numeric import MeanResponse, SquareWave
-from discreet.local.oracle import FrequencyOracle, SupportOracle
+from discreet.local.oracle import SupportOracle
+from discreet.local.randomiser import LocalRandomiser
 from discreet.local.sketch import CountMeanSketch, CountSketch
 from discreet.local.split import QuestionPart, SplitPeople
 from discreet.local.subset import SubsetSelection
 from discreet.local.unary import OptimizedUnary, SymmetricUnary
+from discreet.local.unit_vectors import PrivUnit
+from discreet.local.vectors import VectorMean, VectorRandomiser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_TAGS: dict[str, type[FrequencyOracle]] = {
+_TAGS: dict[str, type[LocalRandomiser]] = {
     "direct": DirectEncoding,
     "symmetric_unary": SymmetricUnary,
     "optimized_unary": OptimizedUnary,
@@ -42,10 +45,12 @@ _TAGS: dict[str, type[FrequencyOracle]] = {
     "masked_hadamard": MaskedHadamard,
     "mean": MeanResponse,
     "square_wave": SquareWave,
+    "vector_mean": VectorMean,
+    "priv_unit": PrivUnit,
 }
 """How schemas name oracles; these never change."""
 _PARAMETERS: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("bits", "rows", "cells", "seed", "hashes", "cohorts"), int),
+    **dict.fromkeys(("bits", "rows", "cells", "seed", "hashes", "cohorts", "dimensions"), int),
     "once": lambda value: str(exact(value)),
     "masks": list,
 }
@@ -64,11 +69,11 @@ class Collection:
 
     name: str
     version: int
-    oracle: FrequencyOracle
+    oracle: LocalRandomiser
     memoised: bool
 
     def __post_init__(self) -> None:
-        """Refuse empty names, and RAPPOR without memory."""
+        """Refuse empty names, RAPPOR without memory, and vectors with it."""
         if not isinstance(self.name, str) or not 0 < len(self.name) <= 200:
             raise InvalidParameter(
                 code="local_collection_name",
@@ -83,6 +88,12 @@ class Collection:
                 expectation="memoised=True for RAPPOR, whose first draw must be kept",
                 remedy="Pass memoised=True, or use BloomFilter.",
             )
+        if isinstance(self.oracle, VectorRandomiser) and self.memoised:
+            raise InvalidParameter(
+                code="local_vector_memory",
+                expectation="memoised=False for vectors, which hardly ever stay the same",
+                remedy="Ask each person once, and count every report with a PersonalLedger.",
+            )
 
     @property
     def schema(self) -> str:
@@ -93,7 +104,7 @@ class Collection:
             "version": self.version,
             "epsilon": str(exact(self.oracle.epsilon)),
             "memoised": self.memoised,
-            "domain": self.oracle.choices.written(),
+            "domain": self.oracle.written_domain(),
             "made": _made(self.oracle),
             "oracle": self.oracle.written(),
         }
@@ -131,7 +142,7 @@ class Collection:
         return Client(self.schema, memory)
 
 
-def _made(oracle: FrequencyOracle) -> dict[str, Any]:
+def _made(oracle: LocalRandomiser) -> dict[str, Any]:
     """What an oracle is made with, beside epsilon and domain, under frozen names."""
     tag = next((tag for tag, kind in _TAGS.items() if kind is type(oracle)), None)
     if tag is None:
@@ -157,7 +168,7 @@ def _made(oracle: FrequencyOracle) -> dict[str, Any]:
     return made
 
 
-def _remade(made: dict[str, Any], epsilon: Fraction, domain: Choices) -> FrequencyOracle:
+def _remade(made: dict[str, Any], epsilon: Fraction, domain: Choices | None) -> LocalRandomiser:
     kind = _TAGS[made["by"]]
     given = {name: _READ.get(name, int)(made[name]) for name in _PARAMETERS if name in made}
     if kind is SplitPeople:
@@ -169,10 +180,15 @@ def _remade(made: dict[str, Any], epsilon: Fraction, domain: Choices) -> Frequen
             digits = tuple(tuple(int(each) for each in digit) for digit in part["digits"])
             parts.append(QuestionPart(digits, oracle))
         given["parts"] = tuple(parts)
-    return kind(epsilon=epsilon, domain=domain, **given)
+    if domain is not None:
+        given["domain"] = domain
+    return kind(epsilon=epsilon, **given)
 
 
-def _domain(written: dict[str, Any]) -> Choices:
+def _domain(written: dict[str, Any]) -> Choices | None:
+    """Values to choose from; None where vectors are asked for."""
+    if "vector" in written:
+        return None
     if written.get("text"):
         return ANY_TEXT
     return Choices.of(written["labels"] if "labels" in written else written["size"])

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidData
 from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, finite, positive
-from discreet.local.numeric import VectorMean
+from discreet.local.collection import Collection
+from discreet.local.tally import Tally
+from discreet.local.vectors import VectorMean, VectorRandomiser
 from discreet.noise import permutation
 
 Floats = NDArray[np.float64]
@@ -58,8 +60,12 @@ class HingeLoss:
 class LocalGradientDescent:
     """Gradient descent in which each person reports once.
 
-    ``clamp`` bounds every coordinate of a gradient, ``step`` multiplies it, ``ridge`` pulls
+    ``clamp`` bounds every coordinate of a gradient, or its length where ``vectors`` is
+    :class:`~discreet.local.unit_vectors.PrivUnit`; ``step`` multiplies it, ``ridge`` pulls
     coefficients to zero. All of them are public.
+
+    On devices: publish :meth:`collection` of a round with the coefficients so far; clients of that
+    round report their gradient divided by ``clamp``; :meth:`moved` goes on from the tally.
     """
 
     epsilon: Number
@@ -68,6 +74,7 @@ class LocalGradientDescent:
     clamp: float
     step: float
     ridge: float = 0.0
+    vectors: type[VectorRandomiser] = VectorMean
 
     def __post_init__(self) -> None:
         """Refuse rounds, clamps and steps that are not positive."""
@@ -79,7 +86,24 @@ class LocalGradientDescent:
     @cached_property
     def event(self) -> Event:
         """What each person pays, whatever the number of rounds."""
-        return VectorMean(epsilon=self.epsilon, dimensions=1).coordinate.event
+        return self.question(1).event
+
+    def question(self, dimensions: int) -> VectorRandomiser:
+        """What a person of a round is asked: a gradient of so many coordinates."""
+        return self.vectors(epsilon=self.epsilon, dimensions=dimensions)
+
+    def collection(self, name: str, *, dimensions: int, turn: int) -> Collection:
+        """The collection of one round, which is its version: reports of other rounds are refused.
+
+        Contract: people are divided among rounds, each in one, without looking at their data.
+        """
+        return Collection(name=name, version=turn, oracle=self.question(dimensions), memoised=False)
+
+    def moved(self, coefficients: Floats, tally: Tally) -> Floats:
+        """The coefficients after a round, from the tally of its reports."""
+        mean = self.question(len(coefficients)).mean(tally).mean
+        found: Floats = coefficients - self.step * (self.clamp * mean + self.ridge * coefficients)
+        return found
 
     def fit(self, features: Any, targets: Any) -> Floats:
         """Coefficients after all rounds, the mean of the second half of them.
@@ -97,17 +121,13 @@ class LocalGradientDescent:
                 expectation="a row of features and a target for each person, one a round or more",
                 remedy="Pass features in two dimensions, and targets in one.",
             )
-        question = VectorMean(epsilon=self.epsilon, dimensions=rows.shape[1])
+        question = self.question(rows.shape[1])
         coefficients, later = np.zeros(rows.shape[1]), []
         for turn, batch in enumerate(np.array_split(permutation(len(rows)), self.rounds)):
             with np.errstate(over="ignore", invalid="ignore"):
                 gradients = self.loss.gradients(rows[batch], aims[batch], coefficients)
-                clamped = np.clip(np.nan_to_num(gradients / self.clamp), -1, 1)
-            told = question.privatize_many(clamped)
-            mean, _ = question.mean(told)
-            coefficients = coefficients - self.step * (
-                self.clamp * mean + self.ridge * coefficients
-            )
+                told = question.privatize_many(gradients / self.clamp)
+            coefficients = self.moved(coefficients, question.aggregate(told))
             if 2 * turn >= self.rounds:
                 later.append(coefficients)
         return np.mean(later, axis=0) if later else coefficients

@@ -52,7 +52,7 @@ class NeighbourLists:
 
     def release(self, adjacency: Any) -> NDArray[np.bool_]:
         """A noisy symmetric graph without loops."""
-        graph = _graph(adjacency)
+        graph = checked_graph(adjacency)
         low = np.tril_indices(len(graph), -1)
         kept = bernoulli(Fraction(self.keep, WHOLE), len(low[0]), self.randomness)
         noisy = np.zeros_like(graph)
@@ -89,11 +89,12 @@ class NoisyDegrees:
 
     def release(self, adjacency: Any) -> NDArray[np.int64]:
         """Noisy degrees; they may be negative."""
-        degrees = _graph(adjacency).sum(axis=1).astype(np.int64)
+        degrees = checked_graph(adjacency).sum(axis=1).astype(np.int64)
         return np.asarray(self.mechanism.release(degrees), dtype=np.int64)
 
 
-def _graph(adjacency: Any) -> NDArray[np.bool_]:
+def checked_graph(adjacency: Any) -> NDArray[np.bool_]:
+    """An adjacency that is symmetric and without loops."""
     graph = np.asarray(adjacency)
     square = graph.ndim == 2 and graph.shape[0] == graph.shape[1] and graph.dtype == np.bool_
     if not square or graph.diagonal().any() or not np.array_equal(graph, graph.T):

@@ -126,6 +126,9 @@ class HadamardResponse(SupportOracle):
             table += signs[0::2] - signs[1::2]
         return table
 
+    def both_supported(self, either: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._independent_pairs(either)
+
     def _supports(self, tally: Tally, wanted: Numbers) -> NDArray[np.float64]:
         supports = (walsh_hadamard(tally.table) + tally.people) >> self.bits
         return supports[wanted].astype(np.float64)

@@ -1,8 +1,8 @@
-"""Numbers: their mean from one bit each, vectors by one coordinate, and their distribution.
+"""Numbers: their mean from one bit each, and their distribution.
 
 Values are whole numbers of steps, so that devices need no floating point.
 
-Source: 004a:C25, C26. Proof: ``proofs/local.md``.
+Source: 004a:C25. Proof: ``proofs/local.md``.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import InvalidData, InvalidParameter
-from discreet.core.parameters import Number, count, exact
+from discreet.core.errors import InvalidParameter
+from discreet.core.parameters import exact
 from discreet.local.chances import WHOLE, largest_chance
 from discreet.local.direct import answered
 from discreet.local.frequencies import Frequencies
 from discreet.local.oracle import Columns, FrequencyOracle, Numbers, whole, width_of
 from discreet.local.reports import ReportBatch, ReportField
 from discreet.local.tally import Tally
-from discreet.noise import Source, bernoulli, uniform_integers
+from discreet.noise import bernoulli, uniform_integers
 
 
 @dataclass(frozen=True)
@@ -100,65 +100,6 @@ class MeanResponse(FrequencyOracle):
             expectation="a question about the mean",
             remedy="Call mean(tally); for shares use SquareWave.",
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class VectorMean:
-    """The mean of vectors with coordinates from -1 to 1: one coordinate each, at full epsilon.
-
-    Variance per person and coordinate: d ((e + 1) / (e - 1))**2 - r**2; epsilon split over d
-    coordinates would be far worse (46.83 against 400.67 for ten at epsilon 1). Coordinates are
-    clamped, and rounded to 2**-20 at random, without bias.
-    """
-
-    epsilon: Number
-    dimensions: int
-
-    @cached_property
-    def coordinate(self) -> MeanResponse:
-        """The question about the coordinate that a person draws."""
-        return MeanResponse(epsilon=self.epsilon, domain=(1 << 21) + 1)
-
-    def privatize_many(self, vectors: Any) -> ReportBatch:
-        """Coordinate and bit for each person."""
-        rows = np.asarray(vectors, dtype=np.float64)
-        if rows.ndim != 2 or rows.shape[1] != count("dimensions", self.dimensions):
-            raise InvalidData(
-                code="local_vectors",
-                expectation=f"rows of {self.dimensions} numbers",
-                remedy="Pass one row for each person; NaN is refused.",
-            )
-        if np.isnan(rows).any():
-            raise InvalidData(
-                code="local_vectors",
-                expectation=f"rows of {self.dimensions} numbers",
-                remedy="Pass one row for each person; NaN is refused.",
-            )
-        source = self.coordinate.randomness
-        chosen = uniform_integers(self.dimensions, len(rows), source)
-        picked = np.clip(rows[np.arange(len(rows)), chosen], -1, 1)
-        steps = stepped((picked + 1) * (1 << 20), source)
-        batch = self.coordinate.privatize_many(steps)
-        return ReportBatch({"coordinate": chosen.astype("u4"), **batch.columns})
-
-    def mean(self, batch: ReportBatch) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The mean vector and the standard errors of its coordinates."""
-        good = (batch.columns["coordinate"] < self.dimensions) & (batch.columns["bit"] < 2)
-        at = batch.columns["coordinate"][good].astype(np.int64)
-        signs = 2 * batch.columns["bit"][good].astype(np.int64) - 1
-        sums = np.bincount(at, weights=signs, minlength=self.dimensions)
-        scale, n = self.coordinate.scale * self.dimensions, len(at)
-        means = scale * sums / n
-        spread = np.maximum(scale**2 / self.dimensions - np.clip(means, -1, 1) ** 2, 0) / n
-        return means, np.sqrt(spread)
-
-
-def stepped(values: NDArray[np.float64], source: Source) -> Numbers:
-    """Whole numbers next to values, above with a chance of what lies beyond the lower one."""
-    low = np.floor(values)
-    share = ((values - low) * (1 << 30)).astype(np.int64)
-    up = uniform_integers(1 << 30, len(values), source) < share
-    return (low.astype(np.int64) + up).astype(np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)

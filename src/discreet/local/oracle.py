@@ -10,10 +10,8 @@ Source: 004a:C1, C4; modern-learn:9.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -21,49 +19,38 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import InvalidData
-from discreet.core.events.mechanisms import Pure
-from discreet.core.guarantee import PureDP
-from discreet.core.parameters import Number
-from discreet.core.unit import Replace
-from discreet.local.chances import local_epsilon
 from discreet.local.domain import Choices
 from discreet.local.frequencies import Frequencies
-from discreet.local.reports import ReportBatch, ReportField
-from discreet.local.tally import Tally
-from discreet.mechanisms.additive import marked
-from discreet.noise import SYSTEM, Source
-from discreet.noise.randomness import require_source
+from discreet.local.randomiser import Columns, LocalRandomiser, Numbers, whole, width_of
+from discreet.local.reports import ReportBatch
 
 if TYPE_CHECKING:
-    from discreet.core.events.event import Event
-    from discreet.core.unit import AddRemoveUnit
+    from discreet.local.tally import Tally
 
-Numbers = NDArray[np.int64]
-Columns = dict[str, NDArray[Any]]
-_AT_ONCE = 1 << 16
+__all__ = [
+    "Columns",
+    "FrequencyOracle",
+    "Numbers",
+    "SupportOracle",
+    "whole",
+    "width_of",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrequencyOracle(ABC):
+class FrequencyOracle(LocalRandomiser):
     """How often each value occurs, from reports that hide each person's own.
 
     Contract: each person sends one report about one value of ``domain``; a second report, or one
     about a second value, costs its own epsilon. Guarantee: for any two values of one person every
     report is at most ``exp(epsilon)`` times as likely under one as under the other, exactly.
-
-    Numerics: chances are whole numbers over 2**64, rounded towards privacy; estimates are doubles
-    computed from exact whole numbers.
     """
 
-    epsilon: Number
     domain: int | Sequence[str] | Choices
-    randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:
         """Refuse an epsilon out of range and domains with fewer than two values."""
-        require_source(self.randomness)
-        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
+        super().__post_init__()
         object.__setattr__(self, "domain", Choices.of(self.domain))
 
     @property
@@ -77,25 +64,8 @@ class FrequencyOracle(ABC):
         """How many values there are."""
         return self.choices.size
 
-    @property
-    def event(self) -> Event:
-        """What one report costs the person it is about."""
-        return marked(Pure(epsilon=self.epsilon), self.randomness)
-
-    def guarantee(self, *, unit: AddRemoveUnit | Replace) -> PureDP:
-        """What each person, or device, is promised: any value against any other."""
-        return PureDP(
-            epsilon=self.epsilon, unit=unit if isinstance(unit, Replace) else Replace(unit)
-        )
-
-    @abstractmethod
-    def written(self) -> dict[str, Any]:
-        """The oracle as clients read it: its kind and its whole numbers."""
-
-    @property
-    @abstractmethod
-    def fields(self) -> tuple[ReportField, ...]:
-        """The columns of its reports."""
+    def written_domain(self) -> dict[str, Any]:
+        return self.choices.written()
 
     @property
     @abstractmethod
@@ -103,31 +73,8 @@ class FrequencyOracle(ABC):
         """p and q, as exact fractions."""
 
     @abstractmethod
-    def read(self, payload: object) -> tuple[Any, ...] | None:
-        """The columns of one report from JSON, or None if it is none of this oracle."""
-
-    @abstractmethod
-    def valid(self, batch: ReportBatch) -> NDArray[np.bool_]:
-        """Which reports a client could have sent."""
-
-    @abstractmethod
     def _drawn(self, numbers: Numbers) -> Columns:
         """Fresh reports about so many values."""
-
-    @abstractmethod
-    def _table(self, batch: ReportBatch) -> Numbers:
-        """The linear table of valid reports."""
-
-    @property
-    def digest(self) -> str:
-        """Names the oracle where its reports and tallies are kept."""
-        text = json.dumps([self.choices.written(), self.written()], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-    @property
-    def message_bits(self) -> int:
-        """Size of one report in binary columns."""
-        return sum(8 * np.dtype(each.dtype).itemsize * max(each.width, 1) for each in self.fields)
 
     def privatize_many(self, values: Any) -> ReportBatch:
         """One report for each value, by the law of the clients, in one go: for trials and tests.
@@ -135,38 +82,6 @@ class FrequencyOracle(ABC):
         Also where a trusted party randomises before it passes on. Values are numbers or labels.
         """
         return ReportBatch(self._drawn(self.choices.numbers(values)))
-
-    def batch(self, payloads: Iterable[object]) -> tuple[ReportBatch, int]:
-        """Reports from JSON, in columns, and how many were no report of this oracle."""
-        rows = [self.read(payload) for payload in payloads]
-        kept = [row for row in rows if row is not None]
-        columns = {}
-        for place, field in enumerate(self.fields):
-            column = field.empty(len(kept))
-            for i, row in enumerate(kept):
-                column[i] = row[place]
-            columns[field.name] = column
-        return ReportBatch(columns), len(rows) - len(kept)
-
-    def aggregate(self, batch: ReportBatch) -> Tally:
-        """The tally of a batch; reports that no client could have sent are left out."""
-        table, people = None, 0
-        for start in range(0, max(batch.people, 1), _AT_ONCE * self._chunks):
-            stop = start + _AT_ONCE * self._chunks
-            part = ReportBatch({name: each[start:stop] for name, each in batch.columns.items()})
-            good = self.valid(part)
-            if not good.all():
-                part = part.where(good)
-            people += part.people
-            found = self._table(part)
-            table = found if table is None else table + found
-        assert table is not None
-        return Tally(self.digest, people, table)
-
-    @property
-    def _chunks(self) -> int:
-        """How many times 65 536 reports are aggregated at once."""
-        return 16
 
     @abstractmethod
     def estimate(self, tally: Tally, *, values: Any = None) -> Frequencies:
@@ -182,20 +97,6 @@ class FrequencyOracle(ABC):
         if tally.candidates is not None:
             return tally.candidates
         return np.arange(self.size, dtype=np.int64)
-
-    def _check(self, tally: Tally) -> None:
-        if tally.digest != self.digest:
-            raise InvalidData(
-                code="local_tally_foreign",
-                expectation="a tally of reports to this very oracle",
-                remedy="Estimate with the oracle whose schema the clients had.",
-            )
-        if tally.people == 0:
-            raise InvalidData(
-                code="local_nobody_reported",
-                expectation="at least one valid report",
-                remedy="Look at the collector's counts of rejected reports.",
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,18 +123,20 @@ class SupportOracle(FrequencyOracle):
         variances = (noise + np.clip(shares, 0, 1) * own) / people
         return Frequencies(shares, variances, people, self._labels(wanted), noise / people)
 
+    def both_supported(self, either: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The chance that a report supports two given values, from the sum of their two chances.
+
+        Nought where it is not known: variances of differences are upper bounds then.
+        """
+        return np.zeros_like(either)
+
+    def _independent_pairs(self, either: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Where supports of two values are independent for whoever has a third: q (p1 + p2 - q)."""
+        q = float(self.support_chances[1])
+        return q * (either - q)
+
     @property
     def variance(self) -> float:
         """Of the estimate of a value that nobody has, for one person: divide by how many report."""
         p, q = self.support_chances
         return float(q * (1 - q) / (p - q) ** 2)
-
-
-def whole(value: object, below: int) -> bool:
-    """Whether a part of a report is a whole number from 0 to ``below - 1``."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < below
-
-
-def width_of(size: int) -> str:
-    """The narrowest unsigned type for numbers below ``size``."""
-    return "u1" if size <= 1 << 8 else "u2" if size <= 1 << 16 else "u4"

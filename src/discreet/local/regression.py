@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData
 from discreet.core.parameters import Number, count, positive
-from discreet.local.numeric import VectorMean
 from discreet.local.reports import ReportBatch
+from discreet.local.tally import Tally
+from discreet.local.vectors import VectorMean
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +49,7 @@ class OneRoundRegression:
         return VectorMean(epsilon=self.epsilon, dimensions=pairs + self.features)
 
     def privatize_many(self, rows: Any, targets: Any) -> ReportBatch:
-        """One report for each person."""
+        """One report for each person; NaN counts as 0, and nothing that a person has is refused."""
         x, y = np.asarray(rows, dtype=np.float64), np.asarray(targets, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != self.features or y.shape != (len(x),):
             raise InvalidData(
@@ -56,14 +57,14 @@ class OneRoundRegression:
                 expectation=f"rows of {self.features} features, and one target each",
                 remedy="Pass features in two dimensions and targets in one.",
             )
-        x, y = np.clip(x, -1, 1), np.clip(y, -1, 1)
+        x, y = (np.clip(np.where(np.isnan(each), 0.0, each), -1, 1) for each in (x, y))
         first, second = np.triu_indices(self.features)
         vectors = np.concatenate([x[:, first] * x[:, second], x * y[:, None]], axis=1)
         return self.question.privatize_many(vectors)
 
-    def fit(self, batch: ReportBatch) -> Floats:
-        """Coefficients from the reports: post-processing."""
-        means, _ = self.question.mean(batch)
+    def fit(self, tally: Tally) -> Floats:
+        """Coefficients from the tally of the reports: post-processing."""
+        means = self.question.mean(tally).mean
         first, second = np.triu_indices(self.features)
         products = np.zeros((self.features, self.features))
         products[first, second] = products[second, first] = means[: len(first)]

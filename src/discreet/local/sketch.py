@@ -2,7 +2,14 @@
 
 Each person draws one of some public hash rows and reports the cell there, at full epsilon. Noise
 then depends on the number of cells and not on the domain; other values that share a cell add an
-error of their own, which more rows and cells lower and more people do not.
+error of their own, which more rows and cells lower and more people do not. Cells are quadratic
+polynomials modulo a prime, of which any three values are independent: with lines, values that
+stand in a progression would share cells together, and the error would be larger than is said.
+
+Variances: with S for support of the value's cell, in the row that a person drew, estimates are
+means of independent terms, so that the noise of these people is at most that of the mean support,
+less f (1 - f). Over the choice of functions, other values w add f_w**2 C (1 - C) each in every row,
+C being the exact chance to share a cell. Both are set right like the estimate.
 
 Source: 004a:C9. Proof: ``proofs/local.md``.
 """
@@ -49,7 +56,8 @@ class Sketch(FrequencyOracle):
     """``rows`` public hash functions to ``cells`` cells, and an oracle for the cells of a row.
 
     ``seed`` fixes the public functions; it is no secret, and part of the schema. ``inner`` makes
-    the oracle of the cells. Variances are those of the noise and of other values in the same cell.
+    the oracle of the cells. Variances are those of the noise, an upper bound, and of other values
+    in the same cell over the choice of the seed, from an estimate of the sum of squared shares.
     """
 
     rows: int
@@ -76,16 +84,21 @@ class Sketch(FrequencyOracle):
 
     @cached_property
     def hashes(self) -> PublicHashes:
-        """The public functions: for each row a cell and a sign."""
+        """The public functions: for each row a polynomial for the cell and a line for the sign."""
         prime = prime_from(max(self.size, 64 * self.cells))
-        return PublicHashes.from_seed(self.seed, prime=prime, shape=(self.rows, 4))
+        return PublicHashes.from_seed(self.seed, prime=prime, shape=(self.rows, 5))
+
+    @property
+    def collision(self) -> float:
+        """The exact chance, over the functions, that two given values share a cell of a row."""
+        return float(self.hashes.collision(self.cells))
 
     def hashed(self, rows: Numbers, numbers: Numbers) -> Numbers:
         """Which cell of its row a value has, as the cell oracle numbers them."""
-        a, b, c, d = (self.hashes.numbers[rows, part] for part in range(4))
+        a, b, c, d, e = (self.hashes.numbers[rows, part] for part in range(5))
         prime = self.hashes.prime
-        cells: Numbers = (a * numbers + b) % prime % self.cells
-        return 2 * cells + (c * numbers + d) % prime % 2 if self.signed else cells
+        cells: Numbers = ((a * numbers + b) % prime * numbers + c) % prime % self.cells
+        return 2 * cells + (d * numbers + e) % prime % 2 if self.signed else cells
 
     @property
     def support_chances(self) -> tuple[Fraction, Fraction]:
@@ -137,75 +150,91 @@ class Sketch(FrequencyOracle):
             parts.append(np.concatenate([[here.people], self.cell_oracle._table(here).ravel()]))
         return np.stack(parts).astype(np.int64)
 
-    def _cell_counts(self, tally: Tally) -> NDArray[np.float64]:
-        """Estimated people in each cell of each row."""
+    def _cell_supports(self, tally: Tally) -> NDArray[np.float64]:
+        """How many reports support each cell of each row."""
         from discreet.local.tally import Tally
 
         oracle = self.cell_oracle
-        p, q = (float(chance) for chance in oracle.support_chances)
         everything = np.arange(oracle.size, dtype=np.int64)
-        found = []
-        for line in tally.table:
-            people = int(line[0])
-            row = Tally(oracle.digest, people, line[1:])
-            found.append((oracle._supports(row, everything) - people * q) / (p - q))
-        return np.stack(found)
+        return np.stack(
+            [
+                oracle._supports(Tally(oracle.digest, int(line[0]), line[1:]), everything)
+                for line in tally.table
+            ]
+        )
 
     def estimate(self, tally: Tally, *, values: Any = None) -> Frequencies:
         """Shares of the values given, or of the whole domain; free, like every estimate."""
         self._check(tally)
         wanted = self._wanted(tally, values)
-        counts, people = self._cell_counts(tally), tally.people
+        supports, people = self._cell_supports(tally), tally.people
         every = range(self.rows)
         cells = np.stack([self.hashed(np.full(len(wanted), row), wanted) for row in every])
-        shares, spread = self._combined(counts, cells, people)
-        clipped = np.clip(shares, 0, 1)
-        noise = (self.variance * spread + (1 - clipped) / self.cells) / people
-        others = np.maximum(self._second_moment(counts, tally.table[:, 0]) - clipped**2, 0.0)
-        variances = noise + others / (self.rows * (self.cells - 1))
+        shares, noise = self._combined(supports, cells, people)
+        squares = np.clip(self._second_moment(supports, tally.table[:, 0]), 0, 1)
+        others = np.maximum(squares - np.clip(shares, 0, 1) ** 2, 0.0)
+        variances = noise / people + others * self._shared / self.rows
         return Frequencies(shares, variances, people, self._labels(wanted))
 
-    def _second_moment(self, counts: NDArray[np.float64], people: Numbers) -> float:
-        """The sum of squared shares, estimated from the cells, between zero and one.
+    def _second_moment(self, supports: NDArray[np.float64], people: Numbers) -> float:
+        """The sum of squared shares, estimated from the cells without bias.
 
         Other values in a cell are an error that stays the same for all people, since the functions
-        are public; over the choice of functions its variance is this sum over rows times cells.
+        are public; over the choice of functions its variance follows from this sum.
         """
-        seen = people > 0
-        shares = counts[seen] / people[seen, None]
-        noise = self.variance / people[seen]
-        m = self.cells
-        if self.signed:
-            gap = shares[:, 0::2] - shares[:, 1::2]
-            found = (gap**2).sum(axis=1) - 2 * m * noise
-        else:
-            found = (m * ((shares**2).sum(axis=1) - m * noise) - 1) / (m - 1)
-        return float(np.clip(np.average(found, weights=people[seen]), 0, 1))
+        seen = people > 1
+        if not seen.any():
+            return 1.0
+        rows = people[seen, None]
+        found = self._squares(supports[seen] / rows, rows - 1)
+        return float(np.average(found, weights=people[seen]))
+
+    @property
+    @abstractmethod
+    def _shared(self) -> float:
+        """What a squared share of another value adds to the variance, in one row."""
 
     @abstractmethod
     def _combined(
-        self, counts: NDArray[np.float64], cells: Numbers, people: int
-    ) -> tuple[NDArray[np.float64], float]:
-        """Shares from cell counts, and by how much the noise's variance grows."""
+        self, supports: NDArray[np.float64], cells: Numbers, people: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Shares, and the variance of their noise for one person."""
+
+    @abstractmethod
+    def _squares(self, supported: NDArray[np.float64], free: Numbers) -> NDArray[np.float64]:
+        """The sum of squared shares by each row, from the shares of its reports."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CountMeanSketch(Sketch):
     """Count-Mean sketch: what others are expected to add to a cell is taken off.
 
-    f = (m T / n - 1) / (m - 1), where T adds up the cells of a value over the rows.
+    f = (T / n - C) / (1 - C), where T adds up the cells of a value over the rows.
     """
 
     @property
     def signed(self) -> bool:
         return False
 
+    @property
+    def _shared(self) -> float:
+        return self.collision / (1 - self.collision)
+
     def _combined(
-        self, counts: NDArray[np.float64], cells: Numbers, people: int
-    ) -> tuple[NDArray[np.float64], float]:
-        total = np.take_along_axis(counts, cells, axis=1).sum(axis=0)
-        m = self.cells
-        return (m * total / people - 1) / (m - 1), (m / (m - 1)) ** 2
+        self, supports: NDArray[np.float64], cells: Numbers, people: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        p, q = (float(chance) for chance in self.support_chances)
+        told = np.take_along_axis(supports, cells, axis=1).sum(axis=0) / people
+        shares = ((told - q) / (p - q) - self.collision) / (1 - self.collision)
+        own = np.clip(shares, 0, 1)
+        noise = told * (1 - told) / ((p - q) * (1 - self.collision)) ** 2 - own * (1 - own)
+        return shares, np.maximum(noise, 0.0)
+
+    def _squares(self, supported: NDArray[np.float64], free: Numbers) -> NDArray[np.float64]:
+        p, q = (float(chance) for chance in self.support_chances)
+        noise = supported * (1 - supported) / (p - q) ** 2 / free
+        total = (((supported - q) / (p - q)) ** 2 - noise).sum(axis=1)
+        return np.asarray((total - self.collision) / (1 - self.collision))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,9 +245,26 @@ class CountSketch(Sketch):
     def signed(self) -> bool:
         return True
 
+    @property
+    def _shared(self) -> float:
+        return self.collision
+
     def _combined(
-        self, counts: NDArray[np.float64], cells: Numbers, people: int
-    ) -> tuple[NDArray[np.float64], float]:
-        own = np.take_along_axis(counts, cells, axis=1)
-        opposite = np.take_along_axis(counts, cells ^ 1, axis=1)
-        return (own - opposite).sum(axis=0) / people, 2.0
+        self, supports: NDArray[np.float64], cells: Numbers, people: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        p, q = (float(chance) for chance in self.support_chances)
+        own = np.take_along_axis(supports, cells, axis=1).sum(axis=0) / people
+        opposite = np.take_along_axis(supports, cells ^ 1, axis=1).sum(axis=0) / people
+        shares = (own - opposite) / (p - q)
+        noise = self._apart(own + opposite) / (p - q) ** 2 - np.clip(shares, 0, 1)
+        return shares, np.maximum(noise, 0.0)
+
+    def _apart(self, either: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The share of reports that support one of two cells and not the other."""
+        return either - 2 * self.cell_oracle.both_supported(either)
+
+    def _squares(self, supported: NDArray[np.float64], free: Numbers) -> NDArray[np.float64]:
+        p, q = (float(chance) for chance in self.support_chances)
+        gap = (supported[:, 0::2] - supported[:, 1::2]) / (p - q)
+        apart = self._apart(supported[:, 0::2] + supported[:, 1::2]) / (p - q) ** 2
+        return np.asarray((gap**2 - (apart - gap**2) / free).sum(axis=1))

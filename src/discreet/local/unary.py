@@ -85,6 +85,9 @@ class UnaryEncoding(SupportOracle):
     def _table(self, batch: ReportBatch) -> Numbers:
         return column_sums(batch.columns["bits"], self.size)
 
+    def both_supported(self, either: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._independent_pairs(either)
+
     def _supports(self, tally: Tally, wanted: Numbers) -> NDArray[np.float64]:
         return tally.table[wanted].astype(np.float64)
 

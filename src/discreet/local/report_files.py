@@ -1,9 +1,8 @@
 """Reports in files, aggregated by a data engine or in pieces: memory does not grow with them.
 
 DuckDB reads Parquet, CSV and Arrow. Direct reports are counted inside the engine; of other oracles
-the columns come out in pieces and NumPy adds them to a tally, at the speed of a scan. Hashing can
-also be counted inside any engine, value by value: :func:`support_sql` is the statement, for Spark
-and others that speak SQL.
+the columns come out in pieces and NumPy adds them to a tally, at the speed of a scan.
+``hashing_sql.py`` beside this file counts hashed reports inside any engine.
 
 Reports are already private, and hold nothing else, so that rules for private rows do not apply.
 """
@@ -18,11 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData, Mismatch
-from discreet.core.parameters import count
 from discreet.core.source import ColumnSource
 from discreet.local.direct import DirectEncoding
-from discreet.local.hashing import LocalHashing
-from discreet.local.oracle import FrequencyOracle
+from discreet.local.randomiser import LocalRandomiser
 from discreet.local.reports import ReportBatch
 from discreet.local.tally import Tally
 
@@ -38,7 +35,7 @@ class TalliedFiles:
     rejected: int
 
 
-def write_parquet(batch: ReportBatch, oracle: FrequencyOracle, path: str) -> None:
+def write_parquet(batch: ReportBatch, oracle: LocalRandomiser, path: str) -> None:
     """Reports as a Parquet file with the oracle's own columns (extra ``frames``)."""
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
@@ -59,7 +56,7 @@ def write_parquet(batch: ReportBatch, oracle: FrequencyOracle, path: str) -> Non
 
 
 def aggregate_files(
-    oracle: FrequencyOracle, source: Any, *, connection: Any = None
+    oracle: LocalRandomiser, source: Any, *, connection: Any = None
 ) -> TalliedFiles:
     """The tally of all reports in ``source``: paths of Parquet files, or a DuckDB relation.
 
@@ -87,7 +84,7 @@ def aggregate_files(
     return TalliedFiles(found.tally, found.rejected + nulls)
 
 
-def aggregate_columns(oracle: FrequencyOracle, source: ColumnSource) -> TalliedFiles:
+def aggregate_columns(oracle: LocalRandomiser, source: ColumnSource) -> TalliedFiles:
     """The tally of reports that a source hands out in pieces; impossible ones are left out."""
     tally, rejected = oracle.aggregate(oracle.batch([])[0]), 0
     for columns in source.pieces([field.name for field in oracle.fields]):
@@ -116,7 +113,7 @@ class _Relation:
     """A DuckDB relation without NULLs as a source of columns."""
 
     relation: Any
-    oracle: FrequencyOracle
+    oracle: LocalRandomiser
 
     def pieces(self, columns: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
         fields = {field.name: field for field in self.oracle.fields}
@@ -157,37 +154,3 @@ def _type_refused(received: str) -> InvalidData:
         received=received,
         remedy="Write reports with write_parquet.",
     )
-
-
-def support_sql(oracle: LocalHashing, *, table: str, candidates: str) -> str:
-    """The statement that counts, inside an engine, the reports that support each candidate.
-
-    ``table`` holds reports with columns a, b and cell; ``candidates`` one column ``value`` of
-    numbers. Reports with impossible seeds are left out. Takes as many steps as reports times
-    candidates; where the domain is small :func:`aggregate_files` is faster.
-    """
-    prime, cells = oracle.prime, oracle.cells
-    own = (
-        f"(CAST(r.a AS BIGINT) * CAST(c.value AS BIGINT) + CAST(r.b AS BIGINT)) % {prime} % {cells}"
-    )
-    sound = f"r.a BETWEEN 0 AND {prime - 1} AND r.b BETWEEN 0 AND {prime - 1}"
-    return (
-        f"SELECT c.value AS value, SUM(CASE WHEN {own} = r.cell THEN 1 ELSE 0 END) AS supports, "
-        f"COUNT(*) AS people FROM {table} r CROSS JOIN {candidates} c "
-        f"WHERE {sound} AND r.cell BETWEEN 0 AND {cells - 1} GROUP BY c.value ORDER BY c.value"
-    )
-
-
-def tally_of_supports(oracle: LocalHashing, rows: Any) -> Tally:
-    """The tally of what :func:`support_sql` returned: value, supports and people in each row."""
-    listed = [(int(value), int(supports), int(people)) for value, supports, people in rows]
-    people = {each[2] for each in listed}
-    if len(people) != 1:
-        raise InvalidData(
-            code="local_supports_misfit",
-            expectation="supports of several candidates among the same reports",
-            remedy="Run the statement of support_sql on one snapshot of the reports.",
-        )
-    wanted = oracle.choices.numbers([each[0] for each in listed])
-    table = np.array([each[1] for each in listed], dtype=np.int64)
-    return Tally(oracle.digest, count("people", people.pop(), least=0), table, wanted)

@@ -12,8 +12,8 @@ import pytest
 from discreet import local
 from discreet.core.errors import InvalidData, Mismatch
 from discreet.core.source import ColumnSource
-from discreet.local.engines import aggregate_columns
 from discreet.local.hashing import LocalHashing
+from discreet.local.report_files import aggregate_columns
 from tests.local.examples import oracles
 
 duckdb = pytest.importorskip("duckdb")
