@@ -314,8 +314,13 @@ class LiveStream:
 
     def _drain(self, number: int) -> None:
         """Count all that arrived before it closed; again from here if the source goes away."""
-        for events in self._source.read(self._cuts.of(number)):
-            self._intake.take(events, number)
+        try:
+            for events in self._source.read(self._cuts.of(number)):
+                self._intake.take(events, number)
+        except SourceAway:
+            if not self._store.keeps:
+                self._intake.close(number)  # exact counts would lie in memory while it is waited
+            raise
 
     @property
     def _counter(self) -> Counter:

@@ -6,6 +6,9 @@ again after a new connection; since an acknowledgement may get lost as well, eve
 ``id``, by which a second copy is known. So nothing is lost and nothing counts twice, whoever of
 the two crashes.
 
+A connection is one party: it is read a million lines ahead at most, so whoever sends on behalf of
+several people lets one of them hold up the others' events. Give each party one of its own.
+
 It listens on this machine alone unless told otherwise, and asks nobody who they are.
 
 Source: contract, "Spending" (streams).
@@ -146,7 +149,7 @@ class LineSocket:
                 rest, too_long = b"", True
             with self._lock:
                 sender.arrived += lines
-                # A sender that floods waits by itself, and nobody else does.
+                # A connection that floods waits, and with it all whose events it carries.
                 while self._open and len(sender.arrived) > _MOST:
                     self._lock.wait()
         with self._lock:
