@@ -28,7 +28,7 @@ _NAP = 0.05
 _AGAIN = 0.5
 
 
-class Cuts:
+class Closings:
     """The place of the source at the closing of each tick.
 
     Contract: ``keep`` makes a tick's place durable before it returns. Guarantee: places are found
@@ -99,7 +99,7 @@ class Cuts:
             pass
 
 
-def _watch(watched: weakref.ref[Cuts], stopped: threading.Event) -> None:
+def _watch(watched: weakref.ref[Closings], stopped: threading.Event) -> None:
     """Note closings as long as somebody holds the stream."""
     while not stopped.is_set():
         cuts = watched()

@@ -17,7 +17,7 @@ import pytest
 
 from discreet.core.errors import LedgerError
 from discreet.streams.live.clock import ManualClock, ReplayClock
-from discreet.streams.live.cuts import Cuts
+from discreet.streams.live.closings import Closings
 from discreet.streams.live.events import EventFields, Events
 from discreet.streams.live.live_stream import LiveStream
 from discreet.streams.live.state_file import OutputsInMemory, StateInMemory
@@ -63,7 +63,7 @@ class SlowSource(ScriptedSource):
             yield self.fields.events([record])
 
 
-class CutWhenReady(Cuts):
+class CutWhenReady(Closings):
     """The twin: the end of the source is asked for when there is time for it."""
 
     def watch(self) -> None:
@@ -76,9 +76,9 @@ class CutWhenReady(Cuts):
         return None
 
 
-def others(flood: int, monkeypatch: pytest.MonkeyPatch, kind: type[Cuts] = Cuts) -> list[float]:
+def others(flood: int, monkeypatch: pytest.MonkeyPatch, kind: type[Closings] = Closings) -> list[float]:
     """What the others' key counts after each tick, where Ann sends so many events at first."""
-    monkeypatch.setattr("discreet.streams.live.live_stream.Cuts", kind)
+    monkeypatch.setattr("discreet.streams.live.live_stream.Closings", kind)
     clock = ManualClock(microseconds(START))
     source = SlowSource(FIELDS, [event("A", who="ann") for _ in range(flood)])
     stream = started(source, StateInMemory(), NotedTicks(), unit=UNIT, clock=clock)
@@ -99,7 +99,7 @@ def others(flood: int, monkeypatch: pytest.MonkeyPatch, kind: type[Cuts] = Cuts)
 def wait_until_noted(stream: LiveStream, clock: ManualClock) -> None:
     """Give the watch the moment that it has on a clock of its own."""
     end = time.monotonic() + 20
-    while stream._cuts._next < stream.ticks.open_at(clock.now()):
+    while stream._closings._next < stream.ticks.open_at(clock.now()):
         assert time.monotonic() < end
         time.sleep(0.002)
 
@@ -125,7 +125,7 @@ def test_a_place_that_was_found_is_read_again_after_a_crash(tmp_path: Path) -> N
     source.records.append(event("B"))
     clock.advance(MINUTE)
     wait_until_noted(stream, clock)
-    stream._cuts.stop()  # the process ends while tick 1 is being counted
+    stream._closings.stop()  # the process ends while tick 1 is being counted
     source.records += [event("C"), event("C")]
     clock.advance(MINUTE)
     later = ScriptedSource(source.fields, source.records)
@@ -149,7 +149,7 @@ def test_ticks_that_nobody_watched_share_the_first_place_that_is_found() -> None
     clock = ManualClock(microseconds(START))
     kept: list[int] = []
     source = ScriptedSource(EventFields(key="key"), [event()])
-    cuts = Cuts(source, ticks(), clock, lambda tick, _: kept.append(tick))
+    cuts = Closings(source, ticks(), clock, lambda tick, _: kept.append(tick))
     clock.advance(5 * MINUTE)
     assert cuts.of(0) == {"place": 1}
     source.records.append(event())
@@ -162,7 +162,7 @@ def test_a_source_that_is_away_at_a_closing_is_asked_again() -> None:
     clock = ManualClock(microseconds(START))
     source = ScriptedSource(EventFields(key="key"))
     source.failures = 1
-    cuts = Cuts(source, ticks(), clock, lambda tick, place: None)
+    cuts = Closings(source, ticks(), clock, lambda tick, place: None)
     cuts.watch()
     clock.advance(MINUTE)
     end = time.monotonic() + 20
@@ -187,7 +187,7 @@ def test_ticks_open_and_close_by_the_clock() -> None:
 
 def test_a_replay_is_watched_by_nobody_and_a_seized_stream_keeps_no_place() -> None:
     source: Any = ScriptedSource(EventFields(key="key"), [event()])
-    cuts = Cuts(source, ticks(), ReplayClock(), lambda tick, place: None)
+    cuts = Closings(source, ticks(), ReplayClock(), lambda tick, place: None)
     cuts.watch()
     assert cuts._next == 0
     store = OutputsInMemory()
