@@ -22,7 +22,7 @@ from discreet.streams.units import EventLevel, StreamUnit, UserLevel, UserWindow
 
 FORMS: dict[type, Form] = {
     EventLevel: Form("event-level/1"),
-    UserLevel: Form("user-level/1", "id max_events max_per_tick"),
+    UserLevel: Form("user-level/1", "id max_events max_per_tick", later="of"),
     UserWindow: Form("user-window/1", "id ticks max_events max_per_tick"),
     WEvent: Form("w-event/1", "ticks max_per_tick"),
     EventContribution: Form("contribution/1", "l1 l2_squared largest"),
@@ -31,6 +31,7 @@ FORMS: dict[type, Form] = {
 for _kind, _form in FORMS.items():
     _form.require_all(_kind)
 
+_TEXTS = ("id", "of")
 _KINDS = {form.tag: kind for kind, form in FORMS.items()}
 
 
@@ -75,4 +76,4 @@ def _plain(value: object) -> object:
 
 
 def _number(value: object, name: str) -> object:
-    return Fraction(value) if isinstance(value, str) and name != "id" else value
+    return Fraction(value) if isinstance(value, str) and name not in _TEXTS else value

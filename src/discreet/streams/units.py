@@ -46,7 +46,8 @@ class EventLevel:
 class UserLevel:
     """All events of one person, at most ``max_events`` over the whole stream.
 
-    ``max_per_tick`` limits them at one tick too; without it all may come at once.
+    ``max_per_tick`` limits them at one tick too; without it all may come at once. ``of`` names the
+    people in words, as ``dp.Person(..., of="patients")`` does, where events call them otherwise.
 
     >>> UserLevel("user_id", max_events=20).per_tick
     20
@@ -55,6 +56,7 @@ class UserLevel:
     id: str
     max_events: int | None = None
     max_per_tick: int | None = None
+    of: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a person without a cap."""
@@ -75,7 +77,7 @@ class UserLevel:
     @property
     def privacy_unit(self) -> PrivacyUnit:
         """The unit that guarantees carry."""
-        return _person(self.id, self.events, self.max_per_tick)
+        return _person(self.id, self.events, self.max_per_tick, self.of)
 
 
 @dataclass(frozen=True)
@@ -178,5 +180,5 @@ def _check_caps(max_events: object, max_per_tick: object, over: str) -> None:
         count("max_per_tick", max_per_tick)
 
 
-def _person(name: str, events: int, per_tick: int | None) -> Person:
-    return Person(name, max_rows=events, max_rows_per_group=per_tick)
+def _person(name: str, events: int, per_tick: int | None, of: str | None = None) -> Person:
+    return Person(name, max_rows=events, max_rows_per_group=per_tick, of=of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import discreet as dp
@@ -24,10 +26,14 @@ from discreet.streams.contribution import EventContribution
 from discreet.streams.live.clock import ReplayClock
 from discreet.streams.live.events import EventFields
 from discreet.streams.live.pan_private import pan_private
+from discreet.streams.live.patience import Patience
 from discreet.streams.live.rules import CountAs, EventRules
 from discreet.streams.live.state_file import StateFile
 from discreet.streams.live.ticks import Ticks
 from discreet.streams.sources.counted_batches import CountedBatches
+from discreet.streams.sources.parquet_files import ParquetFiles
+from discreet.streams.sources.source import away
+from discreet.streams.sources.text_file import JSONLines
 from discreet.streams.tree import BinaryTree, ReducedTree
 from discreet.streams.units import EventLevel, UserLevel, UserWindow, WEvent
 from tests.curator.streams.wards import (
@@ -156,6 +162,27 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         "stream_unit_mismatch",
     ),
     "other people": ({}, {"unit": UserLevel("visitor", max_events=3)}, "stream_unit_mismatch"),
+    "visits, of named people": (
+        {"unit": dp.Person("patient", of="patients")},
+        {"unit": UserLevel("visit", max_events=1)},
+        "stream_unit_mismatch",
+    ),
+    "people of another name": (
+        {"unit": dp.Person("patient", of="patients")},
+        {"unit": UserLevel("patient", max_events=3, of="nurses")},
+        "stream_unit_mismatch",
+    ),
+    "people of a name that the ledger does not have": (
+        {},
+        {"unit": UserLevel("patient", max_events=3, of="patients")},
+        "stream_unit_mismatch",
+    ),
+    # One record that goes lets another in: two counts move, and the price is for one.
+    "a person's windows from a budget of rows": (
+        ROWS,
+        {"unit": UserWindow("patient", ticks=8, max_events=7, max_per_tick=1)},
+        "stream_unit_mismatch",
+    ),
     "people from a budget of rows": (ROWS, {}, "stream_unit_mismatch"),
     "no unit": ({}, {"unit": dp.Person("patient")}, "not_a_stream_unit"),
     "no state": ({}, {"state": None}, "stream_state_place"),
@@ -206,11 +233,23 @@ def test_a_place_that_is_taken_is_refused_before_it_costs(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    [EventLevel(), WEvent(ticks=3, max_per_tick=1), UserWindow("patient", ticks=2, max_events=3)],
+    [EventLevel(), WEvent(ticks=3, max_per_tick=1)],
 )
 def test_a_budget_of_rows_pays_for_events_and_windows(folder: Path, unit: Any) -> None:
     with curator(folder, unit=dp.Row()) as owner:
         assert len(list(stream(owner, folder, unit=unit))) == 8
+
+
+def test_people_whom_events_call_otherwise_are_named_in_both(folder: Path) -> None:
+    unit = UserLevel("who", max_events=1, of="patients")
+    write(folder / "calls.jsonl", [{"ward": "A", "who": f"p{n}"} for n in range(5)])
+    calls = JSONLines(folder / "calls.jsonl", EventFields(key="ward", person="who"))
+    with curator(folder, unit=dp.Person("patient", of="patients")) as owner:
+        opened = stream(owner, folder, unit=unit, source=calls)
+        assert next(opened)["A"] == 5
+        opened.pause()
+        again = owner.resume(opened.id, source=calls, clock=ReplayClock())
+        assert next(again)["A"] == 5
 
 
 def test_a_budget_may_be_for_the_very_window(folder: Path) -> None:
@@ -328,11 +367,22 @@ def test_a_counter_for_another_stream_is_refused(folder: Path, other: dict[str, 
 # Pan-privacy --------------------------------------------------------------------------------------
 
 
+def handed_in(folder: Path, fields: EventFields) -> ParquetFiles:
+    """The visits so far as one file, in a folder whose names are public."""
+    place = folder / "handed-in"
+    if not place.exists():
+        place.mkdir()
+        lines = (folder / "visits.jsonl").read_text().splitlines()
+        wards = [json.loads(line)["ward"] for line in lines]
+        pl.DataFrame({"ward": wards}).write_parquet(place / "0800.parquet")
+    return ParquetFiles(place, fields)
+
+
 def seized(owner: dp.Curator, folder: Path, **more: Any) -> Any:
     given: dict[str, Any] = {
         "unit": EventLevel(),
         "mechanism": pan_private,
-        "source": source(folder, EventFields(key="ward")),
+        "source": handed_in(folder, EventFields(key="ward")),
         "state": None,
         **more,
     }
@@ -341,6 +391,7 @@ def seized(owner: dp.Curator, folder: Path, **more: Any) -> Any:
 
 def test_a_pan_private_stream_writes_no_state_and_ends_with_its_process(folder: Path) -> None:
     with curator(folder, unit=dp.Row()) as owner:
+        handed_in(folder, EventFields(key="ward"))
         before = {path.name for path in folder.iterdir()}
         opened = seized(owner, folder)
         told = [next(opened) for _ in range(3)]
@@ -363,10 +414,36 @@ def test_a_pan_private_stream_counts_nothing_exactly(folder: Path) -> None:
             seized(owner, folder, source=CountedBatches("ward"))
 
 
+class LeavingFiles(ParquetFiles):
+    """Goes away once it has handed out a file, and is back at the next try."""
+
+    left = False
+
+    def read(self, cut: Any) -> Any:
+        yield from super().read(cut)
+        if not self.left:
+            self.left = True
+            raise away(what="a folder")
+
+
+def test_a_seized_stream_holds_no_exact_counts_while_its_source_is_away(folder: Path) -> None:
+    handed_in(folder, EventFields(key="ward"))
+    leaving = LeavingFiles(folder / "handed-in", EventFields(key="ward"))
+    with curator(folder, unit=dp.Row()) as owner:
+        opened = seized(
+            owner, folder, source=leaving, patience=Patience(every=MINUTE, most=timedelta(0))
+        )
+        with pytest.raises(DiscreetError, match="source_away"):
+            next(opened)
+        assert opened._intake._pending == {}
+        assert sum(next(opened).values.values()) == 0  # what it had handed out is lost
+
+
 @pytest.mark.parametrize(
     ("given", "code"),
     [
         ({"source": "timed"}, "stream_pan_private"),
+        ({"source": "lines"}, "stream_pan_private"),
         ({"state": "here"}, "stream_pan_private"),
         ({"unit": WEvent(ticks=2, max_per_tick=1)}, "stream_pan_private"),
         ({"spend": dp.ApproxDP(epsilon=1, delta=1e-6)}, "spend_notion"),
@@ -376,7 +453,9 @@ def test_what_would_have_to_be_remembered_is_refused(
     folder: Path, given: dict[str, Any], code: str
 ) -> None:
     if given.get("source") == "timed":
-        given = {"source": source(folder, EventFields(key="ward", time="at"))}
+        given = {"source": handed_in(folder, EventFields(key="ward", time="at"))}
+    if given.get("source") == "lines":  # where one stands in them is how many there were
+        given = {"source": source(folder, EventFields(key="ward"))}
     with curator(folder, unit=dp.Row(), budget=dp.ApproxDP(epsilon=9, delta=1e-6)) as owner:
         before = owner.spent
         with pytest.raises(DiscreetError, match=code):

@@ -117,6 +117,24 @@ def test_records_of_all_partitions_are_read_once_up_to_the_cut() -> None:
     assert source.offset == {"0": 15, "1": 14}
 
 
+def test_a_place_is_found_while_records_are_read_and_moves_no_reader() -> None:
+    broker = Broker(1)
+    broker.add(20)
+    source = topic(broker)
+    source.begin(None)
+    first, found, places = source.cut(), 0, []
+    for events in source.read(first):
+        found += len(events)
+        broker.add(1)
+        places.append(source.cut()["0"])
+    assert found == 20
+    assert places == list(range(21, 21 + len(places)))
+    assert sum(len(events) for events in source.read({"0": places[2]})) == 3
+    assert everything(source) == len(places) - 3
+    source.close()
+    assert source._consumer is source._watching is None
+
+
 @pytest.mark.parametrize("others", [0, 40])
 def test_what_others_send_does_not_order_a_persons_events(others: int) -> None:
     """A cap admits a person's first events: which those are is that person's own affair."""

@@ -57,11 +57,34 @@ def test_lines_count_and_are_acknowledged_after_they_are_durable(tmp_path: Path)
     assert sum(next(stream).values.values()) == 30
     assert sender.told() == 30
     sender.send(30, 5)
-    arrived(source, 5)
+    arrived(source, 35)
     next(stream)
     assert sender.told() == 35
     sender.close()
     source.close()
+
+
+def test_a_place_that_was_found_before_earlier_lines_were_counted_stays_the_same() -> None:
+    source = LineSocket(FIELDS, port=0)
+    sender = Sender(source.port)
+    sender.send(0, 3)
+    arrived(source, 3)
+    first = source.cut()
+    sender.send(3, 4)
+    arrived(source, 7)
+    second = source.cut()
+    sender.send(7, 5)
+    arrived(source, 12)
+    found = []
+    for cut in (first, second, source.cut()):
+        found.append(sum(len(events) for events in source.read(cut)))
+        source.committed(source.offset)
+    assert found == [3, 4, 5]
+    sender.close()
+    source.close()
+    other = LineSocket(FIELDS, port=0)  # in another process it is nobody's place
+    assert list(other.read(second)) == []
+    other.close()
 
 
 def test_what_was_not_acknowledged_is_sent_again_and_counts_once(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Whether a stream protects whom the budget guards.
 
-A budget of people pays for a stream that protects people over all of it; a budget of rows pays for
-one that protects single events, or windows, which contain single events. Otherwise the two would
-promise different things, and their sum nothing.
+A budget of people pays for a stream that protects the same people over all of it: by the same
+identifier, or under the same name in words. A budget of rows pays for one that protects single
+events, or any events of a window, which may be one. Otherwise the two would promise different
+things, and their sum nothing.
 
 Source: contract, "Units and neighbours". Proof: ``proofs/live-streams.md``.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 from discreet.core.errors import Mismatch
 from discreet.core.unit import Person, PrivacyUnit, Row
 from discreet.streams.live.events import EventFields
-from discreet.streams.units import EventLevel, StreamUnit, UserLevel, UserWindow
+from discreet.streams.units import EventLevel, StreamUnit, UserLevel, WEvent
 
 
 def require_guarded(unit: StreamUnit, guarded: PrivacyUnit, fields: EventFields) -> None:
@@ -31,14 +32,12 @@ def require_guarded(unit: StreamUnit, guarded: PrivacyUnit, fields: EventFields)
             "records of one identifier, of which one counts. Or leave id= out.",
         )
     match unit, guarded:
-        case UserLevel(id=name), Person(id=person, of=people) if people or name == person:
+        case UserLevel(of=None, id=name), Person(id=person) if name == person:
             return
-        case UserLevel(), Row():
-            pass
-        case UserWindow(events=1), Row():
-            pass  # one record that goes lets another in: two counts move
-        case _, Row():
+        case UserLevel(of=str(named)), Person(of=people) if named == people:
             return
+        case EventLevel() | WEvent(), Row():
+            return  # with limits one record that goes lets another in: two counts move
     if unit.privacy_unit == guarded:
         return
     raise Mismatch(
@@ -46,6 +45,8 @@ def require_guarded(unit: StreamUnit, guarded: PrivacyUnit, fields: EventFields)
         expectation=f"a stream that protects the unit of the ledger, {guarded}",
         received=unit,
         remedy='With dp.Person("id") as the unit, protect UserLevel("id", max_events=...): all '
-        "events of a person, over the whole stream. Single events and windows are paid from a "
-        "ledger of their own, opened with dp.Curator(unit=dp.Row(), ...).",
+        "events of a person, over the whole stream; where events call them otherwise, name the "
+        'people in both: of="patients". Single events are paid from a ledger of their own, opened '
+        "with dp.Curator(unit=dp.Row(), ...), a person's windows from one with "
+        "unit=UserWindow(...).privacy_unit.",
     )

@@ -23,6 +23,10 @@ _NAP = 0.05
 class Clock(Protocol):
     """Tells the time in microseconds since 1970; it never goes back."""
 
+    @property
+    def moves(self) -> bool:
+        """Whether time passes by itself, and not only as it is waited for."""
+
     def now(self) -> int:
         """What time it is."""
 
@@ -37,6 +41,8 @@ class SystemClock:
     corrects the machine. Beyond it the stream stops with ``clock_jumped``; nothing is lost, and
     it can be resumed once the clock is right.
     """
+
+    moves = True
 
     def __init__(self, *, tolerance: timedelta = timedelta(minutes=5)) -> None:
         """Note where both stand."""
@@ -68,20 +74,29 @@ class SystemClock:
 
 
 class ReplayClock:
-    """For events that all lie in the past: every tick is over, and the next follows at once.
+    """For events that all lie in the past: a tick is over as soon as it is waited for.
 
     All declared ticks are released, those without events too; so it tells no more than a live one.
     """
 
+    moves = False
+
+    def __init__(self) -> None:
+        """Begin before everything."""
+        self._now = -(1 << 62)
+
     def now(self) -> int:
-        return 1 << 62
+        return self._now
 
     def wait(self, until: int, *, most: float) -> bool:
+        self._now = max(self._now, until)
         return True
 
 
 class ManualClock:
     """A clock that is set by hand, for tests and for schedules of one's own."""
+
+    moves = True
 
     def __init__(self, start: int) -> None:
         """Begin at a time."""

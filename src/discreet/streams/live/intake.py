@@ -108,6 +108,9 @@ class Intake:
     def take_counts(self, counts: Mapping[str, int], tick: int) -> None:
         """Take in what was counted elsewhere; only where the unit is one event."""
         assert self._people is None
+        if tick >= self.ticks.count:
+            self.left_out["late"] += sum(counts.values())
+            return
         pending = self._pending.setdefault(tick, Tally())
         for key, count in counts.items():
             place = self._place(key)

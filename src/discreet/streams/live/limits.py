@@ -4,7 +4,7 @@ Over the whole stream the first events of a person count, in the order in which 
 arrive. Over windows an event counts while fewer than ``cap`` earlier events of the same person,
 counted or not, lie less than a window away. (Comparing with those that were *counted* would not do:
 one event more at the start can then shift which ones count for ever after.) Both look at one
-person's events only, so a flood costs nobody else anything.
+person's events only: how many of others count does not depend on a flood.
 
 Where a person's events in one window are taken away, at most ``cap`` counts go in it, and at most
 ``cap`` others come instead on each side of it on which events can follow: after it, and before it

@@ -1,10 +1,10 @@
 """A live stream: counts events of a source, and speaks at every tick of a public clock.
 
-At a tick, in this order: see where the source ends; count what lies before; draw noise; write
-counts, the place in the source, noise and output in one transaction; note the tick in the ledger;
-hand out the output. A crash before the transaction loses nothing but noise that nobody saw, and a
-crash after it loses nothing: the output is read again. Nothing that was drawn for an output is
-drawn a second time.
+The end of the source is noted when the public clock closes a tick (``closings``). At a tick, in this
+order: count what lies before its place; draw noise; write counts, the place in the source, noise
+and output in one transaction; note the tick in the ledger; hand out the output. A crash before the
+transaction loses nothing but noise that nobody saw, and a crash after it loses nothing: the output
+is read again. Nothing that was drawn for an output is drawn a second time.
 
 Source: contract, "Spending" (noise that outlives a call; streams). Proof:
 ``proofs/live-streams.md``.
@@ -26,6 +26,7 @@ from discreet.core.errors import DiscreetError, EngineFailed, Exhausted, Invalid
 from discreet.core.source import CountSource
 from discreet.streams.counter import Counter
 from discreet.streams.live.clock import Clock
+from discreet.streams.live.closings import Closings
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.patience import Patience
 from discreet.streams.live.sealed_state import damaged_state
@@ -88,6 +89,7 @@ class LiveStream:
         self._store = store
         self._log = log
         self._clock = clock
+        self._closings = Closings(source, speaking.ticks, clock, store.keep_cut)
         self._finish = finish
         self._on_failure = on_failure
         self._next = 0
@@ -105,6 +107,7 @@ class LiveStream:
             self._counting = counter
             self._store.begin(self._state(), speaker)
             self._settled = True
+            self._closings.watch()
 
     def go_on(self, revive: Callable[[State], Counter], speaker: int, noted: int) -> None:
         """Be where the state is; ``noted`` ticks may have been seen.
@@ -126,6 +129,8 @@ class LiveStream:
                 self._noted = self._next
                 self._ready.append(self._told(self._next - 1))
             self._settled = True
+            self._closings.go_on(self._next, self._store.cuts())
+            self._closings.watch()
 
     # What it tells ------------------------------------------------------------------------------
 
@@ -247,6 +252,7 @@ class LiveStream:
                 received=type(source).__name__,
                 remedy="Open the stream with CountedBatches(column) as its source.",
             )
+        arrived = self.ticks.open_at(self._clock.now())  # whoever else is at work meanwhile
         with self._lock:
             self._require_settled()
             counts: dict[str, int] | None = None
@@ -257,7 +263,7 @@ class LiveStream:
 
             def kept() -> None:
                 assert counts is not None
-                self._intake.take_counts(counts, self._next)
+                self._intake.take_counts(counts, max(arrived, self._next))
                 source.passed(number)
                 self._store.commit(self._state(), None)
 
@@ -273,12 +279,14 @@ class LiveStream:
         """Let go of the source; it can be resumed by its id."""
         with self._lock:
             self._settled = False
+            self._closings.stop()
             self._source.close()
 
     def close(self) -> None:
         """End it for good; it cannot be resumed, and what was released stays."""
         with self._lock:
             self._settled = False
+            self._closings.stop()
             self._end()
             self._source.close()
 
@@ -305,9 +313,14 @@ class LiveStream:
         self._ready.append(self._tick(number, estimates.tolist()))
 
     def _drain(self, number: int) -> None:
-        """Count all that arrived by now; again from where it stands if the source goes away."""
-        for events in self._source.read(self._source.cut()):
-            self._intake.take(events, number)
+        """Count all that arrived before it closed; again from here if the source goes away."""
+        try:
+            for events in self._source.read(self._closings.of(number)):
+                self._intake.take(events, number)
+        except SourceAway:
+            if not self._store.keeps:
+                self._intake.close(number)  # exact counts would lie in memory while it is waited
+            raise
 
     @property
     def _counter(self) -> Counter:

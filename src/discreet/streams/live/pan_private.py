@@ -2,7 +2,10 @@
 
 Events are read when their tick closes and added to the noisy counter in one step. People, times and
 identifiers would have to be remembered, exactly and for long, and are refused; so the unit is one
-event. A crash ends the stream: a state on disk would be a look at the memory for whoever finds it.
+event. A place in a file of lines or a topic is the number of its events, and refused too: the
+source is a folder of files whose names are public. What a source handed out of a tick before it
+went away is forgotten, and lost. A crash ends the stream: a state on disk would be a look at the
+memory for whoever finds it.
 
 Source: 000b:B42; contract, "Spending" (pan-private noise). Proof: ``proofs/live-streams.md``.
 """
@@ -54,6 +57,8 @@ def require_keeps_nothing(unit: StreamUnit, source: EventSource, state: object) 
     kept = [name for name in ("person", "time", "id") if getattr(source.fields, name) is not None]
     if isinstance(source, CountedBatches):
         kept.append("batches")  # their counts wait in memory for the end of the tick
+    elif not getattr(source, "place_is_public", False):
+        kept.append("source")  # where one stands in it is how many events it had
     if not isinstance(unit, EventLevel):
         kept.append("unit")
     if state is not None:
@@ -64,6 +69,7 @@ def require_keeps_nothing(unit: StreamUnit, source: EventSource, state: object) 
             expectation="a stream that keeps nothing beside its counter, of single events by their "
             "arrival, without a state",
             received=kept,
-            remedy="Leave them out: EventFields(key=...), unit=EventLevel(), and no state=; a "
-            "crash ends it. Or choose a counter with a state, such as dp.streams.BinaryTree.",
+            remedy="Leave them out: EventFields(key=...), unit=EventLevel(), no state=, and "
+            "ParquetFiles whose names follow the clock as the source; a crash ends it. Or choose "
+            "a counter with a state, such as dp.streams.BinaryTree.",
         )

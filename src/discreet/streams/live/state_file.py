@@ -36,6 +36,7 @@ _LAYOUT = (
     " speaker INTEGER NOT NULL, writes INTEGER NOT NULL, state BLOB NOT NULL) STRICT",
     "CREATE TABLE ticks (tick INTEGER PRIMARY KEY, output BLOB NOT NULL) STRICT",
 )
+_CUTS = "CREATE TABLE IF NOT EXISTS cuts (tick INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT"
 
 
 class StreamStore(Protocol):
@@ -63,6 +64,12 @@ class StreamStore(Protocol):
     def output(self, tick: int) -> dict[str, Any] | None:
         """What a tick released; None where it did not yet."""
 
+    def keep_cut(self, tick: int, place: Mapping[str, Any]) -> None:
+        """Write where the source ended at the closing of a tick."""
+
+    def cuts(self) -> list[tuple[int, dict[str, Any]]]:
+        """Those of ticks that were not committed yet."""
+
 
 class StateFile:
     """The state in an SQLite file, encrypted under the owner's key."""
@@ -85,7 +92,7 @@ class StateFile:
             raise _occupied(self.path)
         self._speaker, self._writes = speaker, 0
         with self._writing() as connection:
-            for statement in _LAYOUT:
+            for statement in (*_LAYOUT, _CUTS):
                 connection.execute(statement)
             connection.execute(
                 "INSERT INTO head VALUES (1, ?, ?, 0, ?)",
@@ -113,6 +120,7 @@ class StateFile:
                 raise _taken(speaker)
             found = self._cipher.opened(_place(self._stream, writes), state)
             connection.execute("UPDATE head SET speaker = ?", (speaker,))
+            connection.execute(_CUTS)
         self._speaker, self._writes = speaker, writes
         return found
 
@@ -132,6 +140,7 @@ class StateFile:
                 tick, told = output
                 kept = self._cipher.sealed(_output_place(self._stream, tick), told)
                 connection.execute("INSERT INTO ticks VALUES (?, ?)", (tick, kept))
+                connection.execute("DELETE FROM cuts WHERE tick <= ?", (tick,))
         self._writes = writes
 
     def output(self, tick: int) -> dict[str, Any] | None:
@@ -144,6 +153,21 @@ class StateFile:
             if found is None
             else self._cipher.opened(_output_place(self._stream, tick), found[0])
         )
+
+    def keep_cut(self, tick: int, place: Mapping[str, Any]) -> None:
+        sealed = self._cipher.sealed(_cut_place(self._stream, tick), place)
+        with self._writing() as connection:
+            written = connection.execute(
+                "INSERT INTO cuts SELECT ?, ? FROM head WHERE speaker = ?",
+                (tick, sealed, self._speaker),
+            )
+            if written.rowcount != 1:
+                raise _taken(self._speaker)
+
+    def cuts(self) -> list[tuple[int, dict[str, Any]]]:
+        with self._writing() as connection:
+            found = connection.execute("SELECT tick, sealed FROM cuts ORDER BY tick").fetchall()
+        return [(n, self._cipher.opened(_cut_place(self._stream, n), kept)) for n, kept in found]
 
     def _sealed(self, writes: int, state: Mapping[str, Any]) -> bytes:
         return self._cipher.sealed(_place(self._stream, writes), state)
@@ -181,6 +205,7 @@ class StateInMemory:
         """Hold nothing yet."""
         self._state: Mapping[str, Any] | None = None
         self._outputs: dict[int, Mapping[str, Any]] = {}
+        self._cuts: dict[int, Mapping[str, Any]] = {}
 
     def begin(self, state: Mapping[str, Any], speaker: int) -> None:
         self._state = state
@@ -196,10 +221,18 @@ class StateInMemory:
         self._state = state
         if output is not None:
             self._outputs[output[0]] = output[1]
+            self._cuts = {tick: cut for tick, cut in self._cuts.items() if tick > output[0]}
 
     def output(self, tick: int) -> dict[str, Any] | None:
         found = self._outputs.get(tick)
         return None if found is None else dict(found)
+
+    def keep_cut(self, tick: int, place: Mapping[str, Any]) -> None:
+        if self.keeps:
+            self._cuts = {**self._cuts, tick: place}
+
+    def cuts(self) -> list[tuple[int, dict[str, Any]]]:
+        return [(tick, dict(place)) for tick, place in self._cuts.items()]
 
 
 class OutputsInMemory(StateInMemory):
@@ -226,6 +259,10 @@ def _place(stream: str, writes: int) -> str:
 
 def _output_place(stream: str, tick: int) -> str:
     return f"output {stream} {tick}"
+
+
+def _cut_place(stream: str, tick: int) -> str:
+    return f"cut {stream} {tick}"
 
 
 def _only(rows: sqlite3.Cursor) -> tuple[Any, ...]:

@@ -77,6 +77,12 @@ class Ticks:
         """When a tick is released: its end, and the lateness that is waited for."""
         return self.begins(tick + 1) + self.lateness // MICROSECOND
 
+    def open_at(self, now: int) -> int:
+        """The first tick that has not closed by then; one beyond the last where all have."""
+        since = now - self.closes(0)
+        closed = 0 if since < 0 else since // (self.length // MICROSECOND) + 1
+        return min(closed, self.count)
+
     def of(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
         """The tick in which each time lies; below zero before the start."""
         places: NDArray[np.int64] = (times - microseconds(self.start)) // (

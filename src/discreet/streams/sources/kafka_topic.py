@@ -56,6 +56,7 @@ class KafkaTopic:
             **{"bootstrap_timeout_ms": _PATIENCE * 1000, **options},
         )
         self._consumer: Any = None
+        self._watching: Any = None  # of its own: places are asked for while records are read
         self._places: dict[int, int] = {}
 
     def begin(self, offset: Offset | None) -> None:
@@ -64,21 +65,28 @@ class KafkaTopic:
         self._assigned(fresh=offset is None)
 
     def cut(self) -> Offset:
-        partitions = self._assigned(fresh=False)
-        ends = self._asked(self._consumer.end_offsets, partitions)
+        """Where every partition ends; nothing that reading uses is touched."""
+        if self._watching is None:
+            self._watching = self._asked(self._make)
+        partitions = self._there(self._watching)
+        starts = self._asked(self._watching.beginning_offsets, partitions)
+        ends = self._asked(self._watching.end_offsets, partitions)
         for each, end in ends.items():
-            if end < self._places[each.partition]:
+            place = self._places.get(each.partition, 0)
+            if end < place:
                 raise changed(what=f"topic {self._topic}, which lost records that were counted")
+            self._require_kept(place, starts[each])
         return {str(each.partition): end for each, end in ends.items()}
 
     def read(self, cut: Offset) -> Iterator[Events]:
         ends = {int(partition): int(end) for partition, end in cut.items()}
+        self._assigned(fresh=False)
         partitions = self._partitions(ends)
         # One after the other: how much others sent must not decide which of a person's come first.
         for each in partitions:
-            if self._places[each.partition] < ends[each.partition]:
+            if self._places.setdefault(each.partition, 0) < ends[each.partition]:
                 yield from self._read_partition(each, ends[each.partition])
-        self._consumer.assign(partitions)
+        self._consumer.assign(self._partitions(self._places))
         self._seek()  # back before what arrived after the cut
 
     def _read_partition(self, each: Any, end: int) -> Iterator[Events]:
@@ -105,30 +113,35 @@ class KafkaTopic:
         """Nothing to tell: the place is ours."""
 
     def close(self) -> None:
-        if self._consumer is not None:
-            self._consumer.close()
-            self._consumer = None
+        for consumer in (self._consumer, self._watching):
+            if consumer is not None:
+                consumer.close()
+        self._consumer = self._watching = None
 
     def _assigned(self, *, fresh: bool) -> list[Any]:
         """All partitions there are by now, each at its place."""
         if self._consumer is None:
             self._consumer = self._asked(self._make)
-        numbers = self._asked(self._consumer.partitions_for_topic, self._topic)
-        if not numbers:
-            raise away(what=f"topic {self._topic}, which is not there")
-        partitions = self._partitions(numbers)
+        partitions = self._there(self._consumer)
         starts = self._asked(self._consumer.beginning_offsets, partitions)
         for each, start in starts.items():
             # A partition that is added later is new, and counted from its first record.
             place = self._places.setdefault(each.partition, start if fresh else 0)
-            if start > place:
-                raise changed(
-                    what=f"topic {self._topic}, which dropped records before they counted"
-                )
+            self._require_kept(place, start)
         if set(self._consumer.assignment()) != set(partitions):
             self._consumer.assign(partitions)
             self._seek()
         return partitions
+
+    def _there(self, consumer: Any) -> list[Any]:
+        numbers = self._asked(consumer.partitions_for_topic, self._topic)
+        if not numbers:
+            raise away(what=f"topic {self._topic}, which is not there")
+        return self._partitions(numbers)
+
+    def _require_kept(self, place: int, start: int) -> None:
+        if start > place:
+            raise changed(what=f"topic {self._topic}, which dropped records before they counted")
 
     def _seek(self) -> None:
         for partition, place in self._places.items():

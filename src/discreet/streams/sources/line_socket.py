@@ -6,6 +6,9 @@ again after a new connection; since an acknowledgement may get lost as well, eve
 ``id``, by which a second copy is known. So nothing is lost and nothing counts twice, whoever of
 the two crashes.
 
+A connection is one party: it is read a million lines ahead at most, so whoever sends on behalf of
+several people lets one of them hold up the others' events. Give each party one of its own.
+
 It listens on this machine alone unless told otherwise, and asks nobody who they are.
 
 Source: contract, "Spending" (streams).
@@ -20,6 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from discreet.core.errors import InvalidParameter
+from discreet.noise.randomness import random_id
 from discreet.streams.live.events import EventFields, Events
 from discreet.streams.sources.source import Offset, away
 from discreet.streams.sources.text_file import json_record
@@ -35,6 +39,7 @@ class _Sender:
     """One connection: lines that arrived, were handed out, and are counted."""
 
     connection: socket.socket
+    name: str = field(default_factory=random_id)  # a place is of this one alone
     arrived: list[bytes] = field(default_factory=list)
     handed_out: int = 0
     counted: int = 0
@@ -74,13 +79,13 @@ class LineSocket:
 
     def cut(self) -> Offset:
         with self._lock:
-            return {str(id(each)): len(each.arrived) for each in self._senders}
+            return {each.name: each.counted + len(each.arrived) for each in self._senders}
 
     def read(self, cut: Offset) -> Iterator[Events]:
         with self._lock:
             senders = list(self._senders)
         for sender in senders:
-            end = int(cut.get(str(id(sender)), 0))
+            end = int(cut.get(sender.name, 0)) - sender.counted
             while sender.handed_out < end:
                 lines = sender.arrived[sender.handed_out : min(end, sender.handed_out + _BATCH)]
                 sender.handed_out += len(lines)
@@ -144,7 +149,7 @@ class LineSocket:
                 rest, too_long = b"", True
             with self._lock:
                 sender.arrived += lines
-                # A sender that floods waits by itself, and nobody else does.
+                # A connection that floods waits, and with it all whose events it carries.
                 while self._open and len(sender.arrived) > _MOST:
                     self._lock.wait()
         with self._lock:

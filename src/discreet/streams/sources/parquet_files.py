@@ -21,9 +21,13 @@ _ROWS = 1 << 16
 
 
 class ParquetFiles:
-    """The files of a folder that match a pattern, by name."""
+    """The files of a folder that match a pattern, by name.
+
+    Names are public, and so is when there is a file: a place in the folder is the name of one.
+    """
 
     fields: EventFields
+    place_is_public = True
 
     def __init__(
         self, folder: str | os.PathLike[str], fields: EventFields, *, pattern: str = "*.parquet"

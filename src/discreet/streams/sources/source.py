@@ -1,7 +1,8 @@
 """Where the events of a live stream come from: what a source must be able to do.
 
-A stream asks at a public tick where its source ends, and then reads all that lies before that
-place, however much it is: a flood delays an output, and moves nobody's event into another tick. A
+A stream asks where its source ends when the public clock closes a tick, beside its other work, and
+reads all that lies before that place, however much it is: a flood delays an output, and moves
+nobody's event into another tick, as long as the source itself lets nobody wait for others. A
 place is kept with the counts, so after a crash reading goes on at the events that are not counted.
 
 Source: contract, "Spending" (counts, source offsets and noise commit together).
@@ -23,8 +24,9 @@ class EventSource(Protocol):
     """Events in an order of arrival, each at a place that can be gone back to.
 
     Contract: ``read`` hands out every event between the place where it stands and ``cut`` once, and
-    stands behind an event as soon as it has handed it out. What cannot be reached raises
-    :class:`SourceAway`, and can be tried again.
+    stands behind an event as soon as it has handed it out. ``cut`` may be called while ``read``
+    goes on in another thread. What cannot be reached raises :class:`SourceAway`, and can be tried
+    again. A source whose places tell nothing about events has ``place_is_public``.
     """
 
     @property

@@ -67,6 +67,8 @@ class _GrowingFile:
     def read(self, cut: Offset) -> Iterator[Events]:
         end = int(cut["byte"])
         with self._same() as file:
+            if _size(file) < end:
+                raise changed(what=f"{self._path.name}, which was cut short")
             while self._place < end:
                 file.seek(self._place)
                 block = file.read(min(_BLOCK, end - self._place))
