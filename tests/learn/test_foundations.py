@@ -19,7 +19,7 @@ from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import BITS, ONE, Box
 from discreet.learn.estimators.kmeans import nearest_centre
 from discreet.learn.exact_sums import ROWS, products, slices, sums
-from discreet.learn.privacy import Privacy, _identifiers
+from discreet.learn.privacy import Privacy, identifiers
 from discreet.learn.statistical_queries import StatisticalQueries
 from discreet.noise import Noiseless, Seeded
 
@@ -170,9 +170,9 @@ def test_blocks_of_rows_cover_all() -> None:
     assert all(a.stop == b.start for a, b in pairwise(parts))
 
 
-def test_identifiers_are_told_apart_exactly_and_missing_ones_are_dropped() -> None:
+def testidentifiers_are_told_apart_exactly_and_missing_ones_are_dropped() -> None:
     def people(values: Any) -> list[int]:
-        return [int(each) for each in _identifiers(values, len(values))]
+        return [int(each) for each in identifiers(values, len(values))]
 
     assert people(["a", "a\0", "a"]) == [0, 1, 0]
     assert people([2**53, 2**53 + 1, 0.5]) == [0, 1, 2]

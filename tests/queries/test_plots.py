@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from discreet.accounting import plots as house
+from discreet.core import plotting as house
 from discreet.errors import InvalidParameter
 from discreet.queries import plots
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
 
-from discreet.curator.statement import software
+from discreet.release.software import software
 from discreet.server.api import (
     errors,
     logins,
