@@ -1,10 +1,10 @@
 """A live stream: counts events of a source, and speaks at every tick of a public clock.
 
 The end of the source is noted when the public clock closes a tick (``closings``). At a tick, in
-this order: count what lies before its place; draw noise; write counts, the place in the source, noise
-and output in one transaction; note the tick in the ledger; hand out the output. A crash before the
-transaction loses nothing but noise that nobody saw, and a crash after it loses nothing: the output
-is read again. Nothing that was drawn for an output is drawn a second time.
+this order: count what lies before its place; draw noise; write counts, the place in the source,
+noise and output in one transaction; note the tick in the ledger; hand out the output. A crash
+before the transaction loses nothing but noise that nobody saw, and a crash after it loses nothing:
+the output is read again. Nothing that was drawn for an output is drawn a second time.
 
 Source: contract, "Spending" (noise that outlives a call; streams). Proof:
 ``proofs/live-streams.md``.
