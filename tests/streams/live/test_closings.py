@@ -76,7 +76,9 @@ class CutWhenReady(Closings):
         return None
 
 
-def others(flood: int, monkeypatch: pytest.MonkeyPatch, kind: type[Closings] = Closings) -> list[float]:
+def others(
+    flood: int, monkeypatch: pytest.MonkeyPatch, kind: type[Closings] = Closings
+) -> list[float]:
     """What the others' key counts after each tick, where Ann sends so many events at first."""
     monkeypatch.setattr("discreet.streams.live.live_stream.Closings", kind)
     clock = ManualClock(microseconds(START))
