@@ -13,9 +13,10 @@ from pathlib import Path
 import discreet as dp
 from discreet.ledger.key import OwnerKey
 from discreet.streams import BinaryTree, EventLevel, UserLevel
-from discreet.streams.live import EventFields, EventRules, Events, ReplayClock, Ticks
+from discreet.streams.live import EventFields, EventRules, Events, LeaveOut, ReplayClock, Ticks
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.limits import limit_of
+from discreet.streams.live.listed_keys import KeysByList
 from discreet.streams.live.sealed_state import StateCipher
 from discreet.streams.live.state_file import StateFile
 from discreet.streams.sources import JSONLines
@@ -34,7 +35,7 @@ def bench(name: str, number: float, unit: str) -> None:
 def intake_of(people: bool) -> Intake:  # noqa: FBT001
     """An intake with or without a limit on people."""
     limit = limit_of(UserLevel("who", max_events=3), PERSON) if people else None
-    return Intake(TICKS, KEYS, EventRules(), limit, b"secret")
+    return Intake(TICKS, KeysByList(KEYS, LeaveOut()), EventRules(), limit, b"secret")
 
 
 def main(folder: Path) -> None:

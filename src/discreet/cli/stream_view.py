@@ -52,8 +52,9 @@ class StreamTable:
         table.add_column(f"within ({100 * tick.confidence:g}%)", justify="right")
         table.add_column("latest ticks")
         for key in list(tick)[:_MOST]:
-            curve = sparkline([each[key] for each in self._told])
-            table.add_row(Text(key), f"{tick[key]:,.6g}", f"± {display.upward(tick.within)}", curve)
+            curve = sparkline([each[key] for each in self._told if key in each.values])
+            off = "" if tick.within is None else f"± {display.upward(tick.within)}"
+            table.add_row(Text(key), f"{tick[key]:,.6g}", off, curve)
         if len(tick) > _MOST:
             table.caption = f"and {len(tick) - _MOST} more keys; --json has all"
         return table

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from discreet.queries.analysts.query_class import QueryClass
     from discreet.relational.plan.keyed_universe import KeyedUniverse
     from discreet.streams.live.clock import Clock
+    from discreet.streams.live.found_keys import FoundKeys
     from discreet.streams.live.live_stream import LiveStream
     from discreet.streams.live.patience import Patience
     from discreet.streams.live.rules import EventRules
+    from discreet.streams.live.series import LiveStatistic
     from discreet.streams.live.ticks import Ticks
     from discreet.streams.sources.source import EventSource
     from discreet.streams.units import StreamUnit
@@ -160,7 +162,8 @@ class Session(QuerySession):
         ticks: Ticks,
         mechanism: Callable[..., Any],
         spend: Guarantee,
-        keys: Sequence[object] | None = None,
+        keys: Sequence[object] | FoundKeys | None = None,
+        statistic: LiveStatistic | None = None,
         state: str | PathLike[str] | None = None,
         rules: EventRules | None = None,
         clock: Clock | None = None,
@@ -172,9 +175,10 @@ class Session(QuerySession):
         """Count events as they come, and release estimates at every tick of a public clock.
 
         Paid for once, for all ticks. ``unit`` is whose events are protected, ``keys`` the public
-        list of what is counted by; ``state`` a file for what must outlive a crash, encrypted under
-        the ledger's key. ``mechanism`` is a kind of counter: ``dp.streams.BinaryTree``, or
-        ``pan_private`` of ``dp.streams.live``, which keeps no state at all.
+        list of what is counted by, or ``FoundKeys``; ``statistic`` a sum, average or quantiles of
+        a bounded number in place of counts; ``state`` a file for what must outlive a crash,
+        encrypted under the ledger's key. ``mechanism`` is a kind of counter:
+        ``dp.streams.BinaryTree``, or ``pan_private`` of ``dp.streams.live``, which keeps no state.
         ``for tick in stream`` waits for each tick; so does ``async for``.
         """
         from discreet.curator.streams.open_stream import open_stream
@@ -187,6 +191,7 @@ class Session(QuerySession):
             mechanism=mechanism,
             spend=spend,
             keys=keys,
+            statistic=statistic,
             state=state,
             rules=rules,
             clock=clock,

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,17 +166,36 @@ class ContinualCounter(ABC):
         return tick
 
 
-class LiveCounter(Live, ABC):
-    """What live counters share: public ticks, checked increments, one process."""
-
-    def __init__(self, mechanism: ContinualCounter, tick: int = 0) -> None:
-        """Start at ``tick``, which was the last that was counted."""
-        super().__init__()
-        self._mechanism = mechanism
-        self._tick = tick
+class Opened(Protocol):
+    """What a running counter reads of the description that it was opened from."""
 
     @property
-    def mechanism(self) -> ContinualCounter:
+    def event(self) -> Event:
+        """What the whole stream costs."""
+
+    @property
+    def horizon(self) -> int:
+        """The last tick."""
+
+    @property
+    def keys(self) -> int:
+        """How many streams are counted side by side."""
+
+    def error(self, t: int, *, confidence: float) -> float:
+        """How far the estimate of one key at a tick may be off."""
+
+
+Description = TypeVar("Description", bound=Opened)
+
+
+class RunningCounter(Live, Generic[Description]):
+    """What every counter tells of itself while it runs, whatever its state may show."""
+
+    _mechanism: Description
+    _tick: int
+
+    @property
+    def mechanism(self) -> Description:
         """What this counter was opened from."""
         return self._mechanism
 
@@ -204,6 +223,26 @@ class LiveCounter(Live, ABC):
         """How far the estimate of one key at tick ``t`` may be off, from noise."""
         return self._mechanism.error(t, confidence=confidence)
 
+    def _require_left(self, ticks: int) -> None:
+        """Refuse more ticks than were paid for."""
+        if self.horizon is not None and self._tick + ticks > self.horizon:
+            raise Exhausted(
+                code="horizon_reached",
+                expectation=f"at most {self.horizon - self._tick} more ticks",
+                received=ticks,
+                remedy="Open another stream, which is charged anew, or one without a horizon.",
+            )
+
+
+class LiveCounter(RunningCounter[ContinualCounter], ABC):
+    """What live counters share: public ticks, checked increments, one process."""
+
+    def __init__(self, mechanism: ContinualCounter, tick: int = 0) -> None:
+        """Start at ``tick``, which was the last that was counted."""
+        super().__init__()
+        self._mechanism = mechanism
+        self._tick = tick
+
     def step(self, increments: Any) -> NDArray[Any]:
         """Count one tick, one number for each key, and estimate every total so far."""
         one = np.asarray(increments)
@@ -214,13 +253,7 @@ class LiveCounter(Live, ABC):
         with self._lock:
             self._check_process()
             rows = checked_increments(increments, self.keys)
-            if self.horizon is not None and self._tick + len(rows) > self.horizon:
-                raise Exhausted(
-                    code="horizon_reached",
-                    expectation=f"at most {self.horizon - self._tick} more ticks",
-                    received=len(rows),
-                    remedy="Open another stream, which is charged anew, or one without a horizon.",
-                )
+            self._require_left(len(rows))
             return self._run(rows)
 
     @abstractmethod

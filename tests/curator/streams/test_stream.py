@@ -435,7 +435,7 @@ def test_a_seized_stream_holds_no_exact_counts_while_its_source_is_away(folder: 
         )
         with pytest.raises(DiscreetError, match="source_away"):
             next(opened)
-        assert opened._intake._pending == {}
+        assert opened._intake.keys.state() == {}
         assert sum(next(opened).values.values()) == 0  # what it had handed out is lost
 
 

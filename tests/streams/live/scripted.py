@@ -14,6 +14,7 @@ from discreet.streams.live.clock import Clock, ReplayClock
 from discreet.streams.live.events import EventFields, Events
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.limits import limit_of
+from discreet.streams.live.listed_keys import KeysByList
 from discreet.streams.live.live_stream import LiveStream, Speaking
 from discreet.streams.live.patience import Patience
 from discreet.streams.live.rules import EventRules
@@ -102,7 +103,13 @@ def live(
     unit = EventLevel() if unit is None else unit
     clock_of = ticks(count, lateness=lateness)
     rules = rules or EventRules()
-    intake = Intake(clock_of, KEYS, rules, limit_of(unit, source.fields), SYSTEM.bytes(32))
+    intake = Intake(
+        clock_of,
+        KeysByList(KEYS, rules.unlisted),
+        rules,
+        limit_of(unit, source.fields),
+        SYSTEM.bytes(32),
+    )
     quick = Patience(every=timedelta(0), most=timedelta(seconds=5))
     return LiveStream(
         Speaking("a stream", clock_of, KEYS, 0.95, patience or quick),

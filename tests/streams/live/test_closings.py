@@ -139,12 +139,14 @@ def test_a_place_that_was_found_is_read_again_after_a_crash(tmp_path: Path) -> N
     assert again._store.cuts() == []
 
 
-def test_who_was_replaced_notes_no_place(tmp_path: Path) -> None:
+def test_who_was_replaced_writes_neither_a_place_nor_a_state(tmp_path: Path) -> None:
     log, first = NotedTicks(), state_file(tmp_path)
     started(ScriptedSource(EventFields(key="key")), first, log)
     resumed(ScriptedSource(EventFields(key="key")), state_file(tmp_path), log, speaker=2)
     with pytest.raises(LedgerError, match="resumed elsewhere"):
         first.keep_cut(0, {"place": 1})
+    with pytest.raises(LedgerError, match="resumed elsewhere"):
+        first.commit({}, None)
 
 
 def test_ticks_that_nobody_watched_share_the_first_place_that_is_found() -> None:

@@ -15,6 +15,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.streams.live.events import EventFields, Events
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.limits import PersonCounts, PersonLimit, limit_of
+from discreet.streams.live.listed_keys import KeysByList
 from discreet.streams.live.rules import CountAs, Duplicates, EventRules, LeaveOut
 from discreet.streams.live.ticks import Ticks
 from discreet.streams.units import EventLevel, StreamUnit, UserLevel, UserWindow, WEvent
@@ -26,7 +27,13 @@ ARRIVING = EventFields(key="key", person="who")
 
 
 def taken(unit: StreamUnit, fields: EventFields, **rules: Any) -> Intake:
-    return Intake(ticks(), KEYS, EventRules(**rules), limit_of(unit, fields), b"secret")
+    return Intake(
+        ticks(),
+        KeysByList(KEYS, EventRules(**rules).unlisted),
+        EventRules(**rules),
+        limit_of(unit, fields),
+        b"secret",
+    )
 
 
 def counted(
@@ -141,7 +148,7 @@ def test_a_key_for_all_others_must_be_listed() -> None:
 @pytest.mark.parametrize("keys", [(), ("A", "A")])
 def test_keys_are_a_list_without_repetition(keys: tuple[str, ...]) -> None:
     with pytest.raises(InvalidParameter, match="stream_keys"):
-        Intake(ticks(), keys, EventRules(), None, b"secret")
+        KeysByList(keys, LeaveOut())
 
 
 # Neighbours -------------------------------------------------------------------------------------

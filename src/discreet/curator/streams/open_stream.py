@@ -10,24 +10,26 @@ Source: contract, "Spending" (noise that outlives a call; streams). Proof:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import InvalidParameter, Mismatch
-from discreet.core.guarantee import Guarantee
+from discreet.core.events.event import compose
+from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import probability
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context
 from discreet.curator.purchase import OWNER, Offer, Purchase, Reservation, reserve
+from discreet.curator.streams.content import FoundBy, StreamContent, told_by
 from discreet.curator.streams.stream_unit import require_guarded
 from discreet.ledger.durable_files import exists
 from discreet.ledger.session_log import SessionLog
 from discreet.noise.randomness import SYSTEM
-from discreet.streams.contribution import ONE_COUNT
 from discreet.streams.live.clock import Clock, SystemClock
-from discreet.streams.live.events import EVERY
+from discreet.streams.live.found_keys import FoundKeys
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.limits import limit_of
 from discreet.streams.live.live_stream import LiveStream, Speaking
@@ -35,6 +37,7 @@ from discreet.streams.live.pan_private import NoTally, pan_private, require_keep
 from discreet.streams.live.patience import Patience
 from discreet.streams.live.rules import EventRules
 from discreet.streams.live.sealed_state import StateCipher
+from discreet.streams.live.series import LiveStatistic
 from discreet.streams.live.state_file import (
     OutputsInMemory,
     StateFile,
@@ -55,10 +58,11 @@ def open_stream(
     source: EventSource,
     *,
     unit: StreamUnit,
-    keys: Sequence[object] | None,
+    keys: Sequence[object] | FoundKeys | None,
     ticks: Ticks,
     mechanism: Callable[..., Any],
     spend: Guarantee,
+    statistic: LiveStatistic | None,
     state: str | PathLike[str] | None,
     rules: EventRules | None,
     clock: Clock | None,
@@ -80,19 +84,27 @@ def open_stream(
             received=unit,
             remedy="Protect EventLevel(); or read the events from Kafka, Redis or files.",
         )
-    named = _keys(source, keys)
+    rules = EventRules() if rules is None else rules
+    told = told_by(
+        source,
+        keys,
+        statistic,
+        unit=unit,
+        spend=spend,
+        rules=rules,
+        randomness=context.randomness,
+    )
     limit = limit_of(unit, source.fields)
     seized = mechanism is pan_private
     if seized:
         require_keeps_nothing(unit, source, state)
     place = None if seized else _place(context, state)
-    rules = EventRules() if rules is None else rules
-    intake = Intake(ticks, named, rules, limit, SYSTEM.bytes(32))
+    intake = Intake(ticks, told.keys(rules, ticks), rules, limit, SYSTEM.bytes(32))
     if seized:
         intake.left_out = NoTally()
     planned: dict[str, Any] = {
         "unit": to_dict(unit),
-        "keys": list(named),
+        **told.to_dict(),
         "ticks": ticks.to_dict(),
         "rules": rules.to_dict(),
         "fields": source.fields.to_dict(),
@@ -102,18 +114,25 @@ def open_stream(
     source.begin(None)  # what is not there is refused before anything is charged
 
     def offer() -> Offer[Any]:
+        paid = context.budget.as_paid(spend)
+        parts = told.names.keys.parted(paid) if isinstance(told.names, FoundBy) else None
+        more = {} if told.statistic is None else {"contribution": told.contribution}
         made = mechanism(
             horizon=ticks.count,
-            spend=context.budget.as_paid(spend),
+            spend=paid if parts is None else parts[1],
             unit=unit,
-            keys=len(named),
+            keys=told.columns,
             randomness=context.randomness,
+            **more,
         )
-        _require_for(made, unit, ticks.count, len(named))
+        _require_for(made, unit, ticks.count, told)
         described = {"kind": "pan-private/1"} if seized else describe(made)
         kept = {**planned, "mechanism": described}
         words = f"stream of {ticks.count} ticks by {source.fields.key or 'nothing'}"
-        return Offer(made, made.event, {"mechanism": words, "stream": kept})
+        detail = {"mechanism": words, "stream": kept}
+        if parts is None:
+            return Offer(made, made.event, detail)
+        return _with_names(context, made, told, parts, detail)
 
     purchase = Purchase(
         analyst=analyst, purpose=purpose, spend=spend, reads=(), offer=offer, own=True
@@ -125,6 +144,7 @@ def open_stream(
         intake,
         source,
         log=log,
+        told=told,
         place=place,
         confidence=confidence,
         clock=clock,
@@ -135,9 +155,32 @@ def open_stream(
     return stream
 
 
-def _require_for(made: Any, unit: StreamUnit, horizon: int, keys: int) -> None:
+def _with_names(
+    context: Context,
+    made: Any,
+    told: StreamContent,
+    parts: tuple[ApproxDP, ApproxDP],
+    detail: Mapping[str, object],
+) -> Offer[Any]:
+    """Names and counts are paid for together, each from its part of the spend."""
+    assert isinstance(told.names, FoundBy)
+    names, rest = parts
+    context.scope.require_event(made.event, context.unit)
+    if context.randomness.private:  # test mode has no price
+        context.budget.require_covered(replace(rest, by=None), made.event)
+    rule = told.names.rule
+    charges = ((names, (rule.event,)), (rest, (made.event,)))
+    return Offer(made, compose((rule.event, made.event)), detail, charges=charges)
+
+
+def _require_for(made: Any, unit: StreamUnit, horizon: int, told: StreamContent) -> None:
     """Refuse a counter for other people, keys or ticks: its price would be for those."""
-    wanted = {"unit": unit, "horizon": horizon, "keys": keys, "contribution": ONE_COUNT}
+    wanted = {
+        "unit": unit,
+        "horizon": horizon,
+        "keys": told.columns,
+        "contribution": told.contribution,
+    }
     differ = [name for name, value in wanted.items() if getattr(made, name, value) != value]
     if differ:
         raise Mismatch(
@@ -186,10 +229,14 @@ def resume_stream(
         )
     unit, ticks = from_dict(kept["unit"]), Ticks.from_dict(kept["ticks"])
     require_guarded(unit, context.unit, source.fields)
+    rules, told = (
+        EventRules.from_dict(kept["rules"]),
+        StreamContent.from_dict(kept, context.randomness),
+    )
     intake = Intake(
         ticks,
-        tuple(kept["keys"]),
-        EventRules.from_dict(kept["rules"]),
+        told.keys(rules, ticks),
+        rules,
         limit_of(unit, source.fields),
         SYSTEM.bytes(32),  # a state brings its own
     )
@@ -199,6 +246,7 @@ def resume_stream(
         intake,
         source,
         log=log,
+        told=told,
         place=Path(place),
         confidence=kept["confidence"],
         clock=clock,
@@ -239,14 +287,17 @@ def _live(
     source: EventSource,
     *,
     log: SessionLog,
+    told: StreamContent,
     place: Path | None,
     confidence: float,
     clock: Clock | None,
     patience: Patience | None,
     store: StreamStore | None = None,
 ) -> LiveStream:
+    listed = None if isinstance(told.names, FoundBy) else told.names
+    waiting = patience or Patience()
     return LiveStream(
-        Speaking(reservation.id, intake.ticks, intake.keys, confidence, patience or Patience()),
+        Speaking(reservation.id, intake.ticks, listed, confidence, waiting, told.statistic),
         intake,
         source,
         store=store or _store(reservation, place),
@@ -281,25 +332,3 @@ def _place(context: Context, state: str | PathLike[str] | None) -> Path | None:
             "write curator.resume(id, source=...).",
         )
     return place
-
-
-def _keys(source: EventSource, keys: Sequence[object] | None) -> tuple[str, ...]:
-    """The keys as texts, as events have them."""
-    if source.fields.key is None:
-        if keys is not None:
-            raise InvalidParameter(
-                code="stream_keys",
-                expectation="keys= together with EventFields(key=...)",
-                remedy="Name the field that holds the key, or leave keys= out.",
-            )
-        return (EVERY,)
-    if keys is None or isinstance(keys, str):
-        raise InvalidParameter(
-            code="stream_keys_undeclared",
-            expectation="a public list of keys: which of them appear, and when, tells of people",
-            received=type(keys).__name__,
-            remedy='Write keys=["A", "B"]. Streams do not discover keys: learn them once from a '
-            "table, with dp.Discovered() and a delta, and list what was found; others can be "
-            'counted together: EventRules(unlisted=CountAs("other")).',
-        )
-    return tuple(str(key) for key in keys)

@@ -10,11 +10,13 @@ from discreet.core.lazy import loader
 if TYPE_CHECKING:
     from discreet.streams.live.clock import ManualClock, ReplayClock, SystemClock
     from discreet.streams.live.events import EventFields, Events
+    from discreet.streams.live.found_keys import FoundKeys
     from discreet.streams.live.live_stream import LiveStream
     from discreet.streams.live.pan_private import pan_private
     from discreet.streams.live.patience import Patience
     from discreet.streams.live.published import PublishedTicks
     from discreet.streams.live.rules import CountAs, CountWhenSeen, Duplicates, EventRules, LeaveOut
+    from discreet.streams.live.series import QuantileSeries
     from discreet.streams.live.tick import Tick
     from discreet.streams.live.ticks import Ticks
 
@@ -25,11 +27,13 @@ __all__ = [
     "EventFields",
     "EventRules",
     "Events",
+    "FoundKeys",
     "LeaveOut",
     "LiveStream",
     "ManualClock",
     "Patience",
     "PublishedTicks",
+    "QuantileSeries",
     "ReplayClock",
     "SystemClock",
     "Tick",
@@ -47,6 +51,7 @@ _NAMES = {
         "Events",
         "EventFields",
     ),
+    "found_keys": ("FoundKeys",),
     "live_stream": ("LiveStream",),
     "pan_private": ("pan_private",),
     "patience": ("Patience",),
@@ -58,6 +63,7 @@ _NAMES = {
         "EventRules",
         "LeaveOut",
     ),
+    "series": ("QuantileSeries",),
     "tick": ("Tick",),
     "ticks": ("Ticks",),
 }

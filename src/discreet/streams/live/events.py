@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
@@ -32,12 +33,14 @@ class Events:
         people: Whose each is; None where the stream is about events.
         times: When each happened, in microseconds since 1970; None where arrival decides.
         ids: By which a second copy is known; None where nothing is compared.
+        values: The number that a statistic is about; None where events are counted.
     """
 
     keys: Sequence[str | None]
     people: Sequence[str | None] | None = None
     times: Sequence[int | None] | None = None
     ids: Sequence[str | None] | None = None
+    values: Sequence[float | None] | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -49,18 +52,19 @@ class EventFields:
 
     ``key`` names what is counted by (without it all events count as one series), ``person`` whose
     event it is, ``time`` when it happened (without it events count when they arrive), ``id`` what
-    tells a second copy from a second event. Times are seconds since 1970, or ISO 8601 text; text
-    without a zone is UTC.
+    tells a second copy from a second event, ``value`` the number of a statistic. Times are seconds
+    since 1970, or ISO 8601 text; text without a zone is UTC.
     """
 
     key: str | None = None
     person: str | None = None
     time: str | None = None
     id: str | None = None
+    value: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what names no field."""
-        for name in ("key", "person", "time", "id"):
+        for name in ("key", "person", "time", "id", "value"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, str) or not value):
                 raise InvalidParameter(
@@ -73,7 +77,7 @@ class EventFields:
     @property
     def names(self) -> tuple[str, ...]:
         """The fields that are read."""
-        named = (self.key, self.person, self.time, self.id)
+        named = (self.key, self.person, self.time, self.id, self.value)
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
     def events(self, records: Iterable[Mapping[str, Any] | None]) -> Events:
@@ -84,6 +88,7 @@ class EventFields:
             None if self.person is None else _column(rows, self.person, as_text),
             None if self.time is None else _column(rows, self.time, as_time),
             None if self.id is None else _column(rows, self.id, as_text),
+            None if self.value is None else _column(rows, self.value, as_number),
         )
 
     def of_columns(self, columns: Mapping[str, Sequence[Any]], rows: int) -> Events:
@@ -98,11 +103,13 @@ class EventFields:
             None if self.person is None else column(self.person, as_text),
             None if self.time is None else column(self.time, as_time),
             None if self.id is None else column(self.id, as_text),
+            None if self.value is None else column(self.value, as_number),
         )
 
     def to_dict(self) -> dict[str, str | None]:
         """For the ledger, under names that never change."""
-        return {"key": self.key, "person": self.person, "time": self.time, "id": self.id}
+        named = {"key": self.key, "person": self.person, "time": self.time, "id": self.id}
+        return named if self.value is None else {**named, "value": self.value}
 
 
 def _column(
@@ -128,6 +135,23 @@ def as_text(value: object) -> str | None:
     if isinstance(value, date):
         return value.isoformat()
     return None
+
+
+def as_number(value: object) -> float | None:
+    """A number, infinities included; None for what is none.
+
+    >>> as_number("2.5"), as_number(10**400), as_number("nan"), as_number("many")
+    (2.5, inf, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return math.inf if int(value) > 0 else -math.inf
+    except ValueError:
+        return None
+    return None if math.isnan(found) else found
 
 
 def as_time(value: object) -> int | None:

@@ -1,10 +1,10 @@
 """A live stream: counts events of a source, and speaks at every tick of a public clock.
 
 The end of the source is noted when the public clock closes a tick (``closings``). At a tick, in
-this order: count what lies before its place; draw noise; write counts, the place in the source,
-noise and output in one transaction; note the tick in the ledger; hand out the output. A crash
-before the transaction loses nothing but noise that nobody saw, and a crash after it loses nothing:
-the output is read again. Nothing that was drawn for an output is drawn a second time.
+order: count what lies before its place; draw noise; write counts, the place in the source, noise
+and output in one transaction; note the tick in the ledger; hand out the output. A crash before the
+transaction loses nothing but noise that nobody saw, and a crash after it loses nothing: the output
+is read again. Nothing that was drawn for an output is drawn a second time.
 
 Source: contract, "Spending" (noise that outlives a call; streams). Proof:
 ``proofs/live-streams.md``.
@@ -15,12 +15,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.errors import DiscreetError, EngineFailed, Exhausted, InvalidParameter
 from discreet.core.source import CountSource
@@ -30,6 +31,7 @@ from discreet.streams.live.closings import Closings
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.patience import Patience
 from discreet.streams.live.sealed_state import damaged_state
+from discreet.streams.live.series import LiveStatistic, told, told_within
 from discreet.streams.live.state_file import StreamStore
 from discreet.streams.live.tick import Tick
 from discreet.streams.live.ticks import Ticks
@@ -52,13 +54,14 @@ class TickLog(Protocol):
 
 @dataclass(frozen=True)
 class Speaking:
-    """What is agreed on about a stream; all of it public."""
+    """What is agreed on about a stream; all of it public. No keys: they are found."""
 
     id: str
     ticks: Ticks
-    keys: tuple[str, ...]
+    keys: tuple[str, ...] | None
     confidence: float
     patience: Patience
+    statistic: LiveStatistic | None = None
 
 
 class LiveStream:
@@ -95,6 +98,7 @@ class LiveStream:
         self._next = 0
         self._settled = False
         self._ended = False
+        self._named: tuple[str, ...] = ()
         self._noted = 0  # ticks that may be seen: the ledger knows them
         self._ready: deque[Tick] = deque()
         self._lock = threading.RLock()
@@ -124,6 +128,7 @@ class LiveStream:
             self._counting = revive(state["counter"])
             self._intake.restore(state["intake"])
             self._reached(lambda: self._source.begin(state["offset"]))
+            self._named = self._intake.keys.names
             if self._next == noted + 1:
                 self._log.note(self._next - 1)
                 self._noted = self._next
@@ -141,8 +146,8 @@ class LiveStream:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """All keys, each of which has an estimate at every tick."""
-        return self._speaking.keys
+        """All keys, each of which has an estimate at every tick; of found ones those so far."""
+        return self._named if self._speaking.keys is None else self._speaking.keys
 
     @property
     def ticks(self) -> Ticks:
@@ -307,10 +312,19 @@ class LiveStream:
         counts = self._intake.close(number)
         estimates = np.asarray(self._counter.step(counts)).reshape(-1)
         self._next = number + 1
-        self._store.commit(self._state(), (number, {"values": estimates.tolist()}))
+        output = self._output(estimates)
+        self._store.commit(self._state(), (number, output))
         self._log.note(number)
         self._noted = number + 1
-        self._ready.append(self._tick(number, estimates.tolist()))
+        self._named = self._intake.keys.names
+        self._ready.append(self._tick(number, output))
+
+    def _output(self, estimates: NDArray[Any]) -> dict[str, Any]:
+        """What is kept of a tick: all estimates; where keys are found, those that have a name."""
+        if self._speaking.keys is not None:
+            return {"values": estimates.tolist()}
+        names = self._intake.keys.names
+        return {"values": estimates[: len(names)].tolist(), "keys": list(names)}
 
     def _drain(self, number: int) -> None:
         """Count all that arrived before it closed; again from here if the source goes away."""
@@ -346,16 +360,21 @@ class LiveStream:
                 received=number,
                 remedy="Ask for ticks that were released.",
             )
-        return self._tick(number, kept["values"])
+        return self._tick(number, kept)
 
-    def _tick(self, number: int, values: list[float]) -> Tick:
-        confidence = self._speaking.confidence
+    def _tick(self, number: int, output: Mapping[str, Any]) -> Tick:
+        confidence, statistic = self._speaking.confidence, self._speaking.statistic
+        keys = output["keys"] if self._speaking.keys is None else self._speaking.keys
+        width = 1 if statistic is None else statistic.keys
+        values: dict[str, float] = {}
+        for key, own in zip(keys, _parted(output["values"], width), strict=True):
+            values |= told(statistic, key, own)
         return Tick(
             number,
             self.ticks.moment(number),
             self.ticks.moment(number + 1),
-            dict(zip(self.keys, values, strict=True)),
-            self._counter.error(number + 1, confidence=confidence),
+            values,
+            told_within(statistic, self._counter.error(number + 1, confidence=confidence)),
             confidence,
         )
 
@@ -408,6 +427,11 @@ class LiveStream:
             f"LiveStream({self.id!r}, tick={self._next} of {self.ticks.count}, "
             f"keys={len(self.keys)})"
         )
+
+
+def _parted(values: list[float], width: int) -> list[NDArray[Any]]:
+    """The estimates of each key."""
+    return [np.array(values[place : place + width]) for place in range(0, len(values), width)]
 
 
 class _End(Exception):

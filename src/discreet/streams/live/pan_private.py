@@ -17,6 +17,7 @@ from collections import Counter
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.streams.contribution import ONE_COUNT, EventContribution
 from discreet.streams.pan_private.checkpoints import NO_CHECKPOINT
 from discreet.streams.pan_private.counter import PanPrivateCounter
 from discreet.streams.sources.counted_batches import CountedBatches
@@ -25,7 +26,13 @@ from discreet.streams.units import EventLevel, StreamUnit
 
 
 def pan_private(
-    *, horizon: int, spend: Guarantee, unit: StreamUnit, keys: int, randomness: Source = SYSTEM
+    *,
+    horizon: int,
+    spend: Guarantee,
+    unit: StreamUnit,
+    keys: int,
+    contribution: EventContribution = ONE_COUNT,
+    randomness: Source = SYSTEM,
 ) -> PanPrivateCounter:
     """The counter of a stream that keeps no state, for a pure spend."""
     if not isinstance(spend, PureDP):
@@ -41,6 +48,7 @@ def pan_private(
         unit=unit,
         checkpoints=NO_CHECKPOINT,
         keys=keys,
+        contribution=contribution,
         randomness=randomness,
     )
 

@@ -22,7 +22,7 @@ _DASHES = ([1, 0], [8, 3], [2, 2], [8, 3, 2, 3], [5, 2], [1, 3], [12, 4], [3, 1]
 def released_by_tick(ticks: Iterable[Tick], keys: Iterable[str] | None = None) -> alt.LayerChart:
     """Estimates against time, each within its band; at most eight keys at once."""
     told = list(ticks)
-    names = list(told[0].values if told and keys is None else keys or ())
+    names = list(told[-1].values if told and keys is None else keys or ())
     if not told or not 0 < len(names) <= MOST_KEYS:
         raise InvalidParameter(
             code="nothing_to_draw",
@@ -35,11 +35,12 @@ def released_by_tick(ticks: Iterable[Tick], keys: Iterable[str] | None = None) -
             "ends": tick.ends.isoformat(),
             "key": key,
             "estimate": tick[key],
-            "low": tick[key] - tick.within,
-            "high": tick[key] + tick.within,
+            "low": tick[key] - (tick.within or 0.0),
+            "high": tick[key] + (tick.within or 0.0),
         }
         for tick in told
         for key in names
+        if key in tick.values  # one that was found is told of from then on
     ]
     altair = plotting()
     share = f"{100 * told[0].confidence:g}%"

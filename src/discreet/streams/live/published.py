@@ -100,6 +100,6 @@ def _tick(line: bytes) -> Tick | None:
         datetime.fromisoformat(told["begins"]),
         datetime.fromisoformat(told["ends"]),
         {str(key): float(value) for key, value in told["values"].items()},
-        float(told["within"]),
+        None if told["within"] is None else float(told["within"]),
         float(told["confidence"]),
     )

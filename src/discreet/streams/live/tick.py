@@ -17,7 +17,8 @@ class Tick:
         begins: When it began, in UTC.
         ends: When it ended.
         values: By key, the estimate.
-        within: How far each may be off by noise, at ``confidence``.
+        within: How far each may be off by noise, at ``confidence``; None where that depends on
+            the events, as for averages and quantiles.
         confidence: Of ``within``.
     """
 
@@ -25,7 +26,7 @@ class Tick:
     begins: datetime
     ends: datetime
     values: Mapping[str, float]
-    within: float
+    within: float | None
     confidence: float
 
     def __getitem__(self, key: str) -> float:
@@ -54,7 +55,7 @@ class Tick:
         """One line: when, and the first few keys."""
         shown = [f"{key} {value:g}" for key, value in list(self.values.items())[:8]]
         more = f" and {len(self) - 8} more" if len(self) > 8 else ""
-        return (
-            f"{self.ends:%Y-%m-%d %H:%M:%S}  {', '.join(shown)}{more}"
-            f"  (within {self.within:.3g}, {100 * self.confidence:g}%)"
-        )
+        told = f"{self.ends:%Y-%m-%d %H:%M:%S}  {', '.join(shown)}{more}"
+        if self.within is None:
+            return told
+        return f"{told}  (within {self.within:.3g}, {100 * self.confidence:g}%)"

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import Exhausted
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import PureDP
@@ -28,7 +27,12 @@ from discreet.mechanisms.grid import LIMIT, ordinary
 from discreet.noise import SYSTEM, Source, discrete_laplace
 from discreet.noise.randomness import require_source
 from discreet.streams.contribution import ONE_COUNT, EventContribution
-from discreet.streams.counter import checked_increments, largest_increment, require_horizon
+from discreet.streams.counter import (
+    RunningCounter,
+    checked_increments,
+    largest_increment,
+    require_horizon,
+)
 from discreet.streams.pan_private.checkpoints import Checkpoints, Seizable
 from discreet.streams.stored import State, array_from_dict, array_to_dict, part, unreadable
 from discreet.streams.tags import from_dict, spend_from_dict, spend_to_dict, to_dict
@@ -129,7 +133,7 @@ class PanPrivateCounter:
         return discrete_laplace(self._scale, size, self.randomness)
 
 
-class LivePanPrivateCounter(Seizable):
+class LivePanPrivateCounter(Seizable, RunningCounter[PanPrivateCounter]):
     """A live :class:`PanPrivateCounter`. Outputs are not kept, nor noise whose interval ended."""
 
     def __init__(self, mechanism: PanPrivateCounter, tick: int = 0, written: int = 0) -> None:
@@ -141,50 +145,16 @@ class LivePanPrivateCounter(Seizable):
         self._counter = mechanism.draw(mechanism.keys)
         self._noise = np.zeros((mechanism.levels, mechanism.keys), dtype=np.int64)
 
-    @property
-    def mechanism(self) -> PanPrivateCounter:
-        """What this counter was opened from."""
-        return self._mechanism
-
-    @property
-    def event(self) -> Event:
-        """What all outputs and one look at the memory cost together."""
-        return self._mechanism.event
-
-    @property
-    def horizon(self) -> int | None:
-        """The last tick of the stream."""
-        return self._mechanism.horizon
-
-    @property
-    def keys(self) -> int:
-        """How many streams are counted side by side."""
-        return self._mechanism.keys
-
-    @property
-    def tick(self) -> int:
-        """Ticks that were counted so far."""
-        return self._tick
-
     def memory(self) -> int:
         """Bytes that the live counter holds for all keys."""
         return self._counter.nbytes + self._noise.nbytes
-
-    def error(self, t: int, *, confidence: float) -> float:
-        """How far the estimate of one key may be off, from noise."""
-        return self._mechanism.error(t, confidence=confidence)
 
     def step(self, increments: Any) -> NDArray[Any]:
         """Count one tick, one number for each key, and estimate every total so far."""
         with self._lock:
             self._check_process()
             row = checked_increments(np.asarray(increments).reshape((1, -1)), self.keys)[0]
-            if self._tick >= self._mechanism.horizon:
-                raise Exhausted(
-                    code="horizon_reached",
-                    expectation="a stream that has ticks left",
-                    remedy="Open another stream, which is charged anew.",
-                )
+            self._require_left(1)
             self._begin()
             self._counter += np.clip(row, -self._most, self._most)
             found: NDArray[Any] = self._counter + self._noise.sum(axis=0)

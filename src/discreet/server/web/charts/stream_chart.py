@@ -18,7 +18,7 @@ class StreamChart:
     Attributes:
         key: What was counted.
         value: The latest estimate.
-        within: How far it may be off, with ``confidence`` in percent.
+        within: How far it may be off, with ``confidence`` in percent; None where it is not known.
         axis: Round numbers, with their places.
         times: The first and the last moment, in words.
         words: What it shows, for who does not see it.
@@ -26,7 +26,7 @@ class StreamChart:
 
     key: str
     value: float
-    within: float
+    within: float | None
     confidence: float
     line: str
     band: str
@@ -36,9 +36,10 @@ class StreamChart:
 
 
 def stream_chart(key: str, ticks: Sequence[Tick]) -> StreamChart:
-    """The chart of one key over some ticks, of which there is one at least."""
-    low = [tick[key] - tick.within for tick in ticks]
-    high = [tick[key] + tick.within for tick in ticks]
+    """The chart of one key over those of some ticks that tell of it, of which one does."""
+    ticks = [tick for tick in ticks if key in tick.values]
+    low = [tick[key] - (tick.within or 0.0) for tick in ticks]
+    high = [tick[key] + (tick.within or 0.0) for tick in ticks]
     up = scale_of([*low, *high], _FOOT, _TOP, zero=True)
     seconds = [tick.ends.timestamp() for tick in ticks]
     across = scale_of([seconds[0], max(seconds[-1], seconds[0] + 1)], _LEFT, _RIGHT, zero=False)
@@ -46,7 +47,7 @@ def stream_chart(key: str, ticks: Sequence[Tick]) -> StreamChart:
     upper = [f"{x} {up(y)}" for x, y in zip(places, high, strict=True)]
     lower = [f"{x} {up(y)}" for x, y in zip(places, low, strict=True)]
     last = ticks[-1]
-    told = f"{last[key]:,.6g} ± {last.within:,.6g}"
+    told = f"{last[key]:,.6g}" + ("" if last.within is None else f" ± {last.within:,.6g}")
     return StreamChart(
         key=key,
         value=last[key],
