@@ -1,4 +1,4 @@
-"""Black-box audits of several tables: the claim is for a person with all rows, and a twin is caught.
+"""Audits of several tables: the claim is for a person with all rows, and a twin is caught.
 
 Neighbours: four people without visits, and one more person with ten visits to one ward. What is
 looked at is the law of wards and the number of people. A true claim is refuted with probability at
