@@ -24,6 +24,7 @@ from discreet.cli import (
     stream,
     synopsis,
     synth,
+    synth_tables,
 )
 
 app = typer.Typer(
@@ -38,6 +39,7 @@ app.command()(query.query)
 app.command()(query.explain)
 app.command()(synopsis.synopsis)
 app.command()(synth.synth)
+app.command("synth-tables")(synth_tables.synth_tables)
 app.command()(stream.stream)
 app.command()(profile.profile)
 app.command()(demo.demo)
