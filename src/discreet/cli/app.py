@@ -25,6 +25,7 @@ from discreet.cli import (
     stream,
     synopsis,
     synth,
+    synth_tables,
 )
 
 app = typer.Typer(
@@ -40,6 +41,7 @@ app.command()(query.explain)
 app.command()(synopsis.synopsis)
 app.command()(synth.synth)
 app.command()(fit.fit)
+app.command("synth-tables")(synth_tables.synth_tables)
 app.command()(stream.stream)
 app.command()(profile.profile)
 app.command()(demo.demo)

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from discreet.synthetic.encoding.number_column import PrivateBins
     from discreet.synthetic.evaluation.private_distances import PrivateEvaluation
     from discreet.synthetic.synthetic_release import SyntheticRelease
+    from discreet.synthetic.tables.tables_release import TablesRelease
 
 Result = TypeVar("Result")
 FittedModel = TypeVar("FittedModel")
@@ -396,6 +397,37 @@ class QuerySession:
             purpose=purpose,
             paid_before=paid_before,
             progress=progress,
+        )
+
+    def synthesize_tables(
+        self,
+        parent: str,
+        children: Sequence[str],
+        *,
+        spend: Guarantee,
+        columns: Mapping[str, Sequence[str] | Mapping[str, Any]] | None = None,
+        mechanism: Callable[..., Any] | None = None,
+        bins: int = 32,
+        analyst: str = ANALYST,
+        purpose: str | None = None,
+        paid_before: PaidBefore | None = None,
+    ) -> TablesRelease:
+        """Make a synthetic table of people, ``parent``, and the tables of their rows.
+
+        Numbers of rows and what rows depend on are kept. Each table is declared with
+        ``dp.Person``; people have one row each, and of the other tables as many rows of a person
+        count as they declare. One spend, in equal shares, protects a person with all rows.
+        ``columns`` names columns by table; ``mechanism`` synthesises people,
+        ``dp.synthetic.PrivBayes`` unless it is said. The same request by the same analyst at the
+        same spend comes from the ledger at no charge; every sample is free.
+        """
+        from discreet.curator.synthetic.make_tables import TablesRequest, synthesize_tables
+
+        request = TablesRequest.of(
+            self.context, parent, children, columns=columns, bins=bins, mechanism=mechanism
+        )
+        return synthesize_tables(
+            request, spend=spend, analyst=analyst, purpose=purpose, paid_before=paid_before
         )
 
     def preview_synthesis(

@@ -1,0 +1,99 @@
+"""``discreet synth-tables``: synthetic people and their rows in place of private tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli import display
+from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
+from discreet.core.errors import InvalidParameter
+
+
+def synth_tables(
+    parent: Annotated[
+        str, typer.Argument(metavar="PEOPLE", help="The table of people, one row for each.")
+    ],
+    children: Annotated[
+        list[str], typer.Argument(metavar="TABLE...", help="Tables of rows that belong to them.")
+    ],
+    *,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    out: Annotated[
+        Path, typer.Option("--out", help="A folder that exists: a file for each table goes there.")
+    ],
+    form: Annotated[
+        str, typer.Option("--format", metavar="SUFFIX", help="parquet, csv or arrow.")
+    ] = "parquet",
+    people: Annotated[
+        int | None,
+        typer.Option("--people", min=0, help="How many; as many as the noisy total if not."),
+    ] = None,
+    bins: Annotated[int, typer.Option("--bins", min=2, help="Of numbers and days.")] = 32,
+    reuse: Reuse = False,
+    pay_again: PayAgain = False,
+    analyst: Annotated[
+        str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
+    ] = "analyst",
+    purpose: Annotated[
+        str | None, typer.Option("--purpose", help="What for; recorded, and a policy may ask.")
+    ] = None,
+    machine: Machine = False,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """Make synthetic people and their rows: how many rows people have, and of what kind, is kept.
+
+    discreet synth-tables patients visits --epsilon 2 --out synthetic/
+
+    It is paid for once, for a person with all rows. The same again, with other --people, is free.
+    """
+    with display.readable_errors(machine=machine):
+        from discreet.cli import opening, spending
+        from discreet.cli.synth import table_named
+        from discreet.synthetic.synthetic_table import require_writable
+
+        suffix = form if form.startswith(".") else f".{form}"
+        require_writable(out / f"rows{suffix}")
+        spend = spending.spend_of(epsilon, delta, rho)
+        if spend is None:
+            raise InvalidParameter(
+                code="spend_or_accuracy",
+                expectation="a price; there is no default",
+                remedy="Add --epsilon 1, or --rho 0.1.",
+            )
+        paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
+        names = [table_named(each, project) for each in (parent, *children)]
+        with opening.curator(project) as curator, opening.busy("counting and learning"):
+            before = curator.spent
+            made = curator.synthesize_tables(
+                names[0],
+                names[1:],
+                spend=spend,
+                bins=bins,
+                analyst=analyst,
+                purpose=purpose,
+                paid_before=paid_before,
+            )
+            left, free = curator.remaining, curator.spent == before
+        sampled = made.sample(people)
+        for name, table in sampled.items():
+            table.write(out / f"{name}{suffix}")
+        if machine:
+            display.as_json(
+                {
+                    "synthetic": made.id,
+                    "question": made.query,
+                    "guarantee": made.guarantee,
+                    "rows": {name: table.rows for name, table in sampled.items()},
+                    "remaining": left,
+                }
+            )
+            return
+        display.lines(str(made))
+        for name, table in sampled.items():
+            display.note(f"{table.rows:,} rows written: {out / f'{name}{suffix}'}")
+        display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")

@@ -1,0 +1,249 @@
+"""Making several synthetic tables: people and their rows, counted, bought and kept at once.
+
+Source: contract, "Spending", "What may be seen". Proof: ``proofs/several_tables.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.events.event import Event, compose, from_json
+from discreet.core.guarantee import Guarantee
+from discreet.curator.budget import as_written
+from discreet.curator.context import Context, tables_read
+from discreet.curator.paid_before import PaidBefore
+from discreet.curator.purchase import Offer, Purchase, Storage, buy
+from discreet.curator.stored_answer import Known
+from discreet.curator.synopsis.fingerprint import request_fingerprint
+from discreet.curator.synopsis.make import is_own
+from discreet.curator.synopsis.mechanism import GIVEN, mechanism_from
+from discreet.curator.synopsis.universe import counts_of, universe_of
+from discreet.curator.synthetic.declared_columns import table_encoding
+from discreet.curator.synthetic.tables_questions import (
+    OwnedTable,
+    keys_of,
+    people_question,
+    rows_question,
+)
+from discreet.mechanisms.for_spend import share_of
+from discreet.noise.randomness import random_id
+from discreet.queries.workload.workload import Workload
+from discreet.relational.execute.table_counts import TableCounts
+from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
+from discreet.release.guarantee import protection_text
+from discreet.synthetic.conditional_network import ConditionalNetwork
+from discreet.synthetic.encoding.number_column import BINS
+from discreet.synthetic.mechanism_choice import require_leaves_model
+from discreet.synthetic.model import SyntheticModel, model_from_dict
+from discreet.synthetic.privbayes import ConditionalPrivBayes, PrivBayes
+from discreet.synthetic.tables.tables_model import TablesModel
+from discreet.synthetic.tables.tables_release import TablesRelease
+
+
+@dataclass(frozen=True, eq=False)
+class TablesRequest:
+    """What is to be made of several tables: public parts alone."""
+
+    context: Context
+    parent: OwnedTable
+    children: tuple[OwnedTable, ...]
+    make: Callable[..., Any]
+    people: TableCounts
+    rows: tuple[TableCounts, ...]
+
+    @classmethod
+    def of(
+        cls,
+        context: Context,
+        parent: str,
+        children: Sequence[str],
+        *,
+        columns: Mapping[str, Sequence[str] | Mapping[str, Any]] | None = None,
+        bins: int = BINS,
+        mechanism: Callable[..., Any] | None = None,
+    ) -> TablesRequest:
+        """The request that declarations and these choices make; refusals here are free."""
+        names = [] if isinstance(children, str) else list(children)
+        own = dict(columns or {})
+        if not names or len({parent, *names}) <= len(names) or set(own) - {parent, *names}:
+            raise InvalidParameter(
+                code="tables_names",
+                expectation="a table of people and at least one other table, each once",
+                received=(parent, names, sorted(own)),
+                remedy='Write synthesize_tables("patients", ["visits"], spend=...).',
+            )
+
+        def owned(name: str) -> OwnedTable:
+            encoding = table_encoding(context, name, own.get(name), (), bins)
+            return OwnedTable.of(context, name, encoding)
+
+        above, below = owned(parent), tuple(map(owned, names))
+        if above.limit != 1:
+            raise InvalidParameter(
+                code="not_a_table_unit",
+                expectation=f"one row for each person in {parent!r}",
+                received=above.limit,
+                remedy='Declare it with unit=dp.Person("patient_id", max_rows=1).',
+            )
+
+        def counted(text: str) -> TableCounts:
+            return counts_of(context, universe_of(context, text, (), {}))
+
+        people = counted(people_question(above, below))
+        rows = tuple(counted(rows_question(above, child)) for child in below)
+        return cls(context, above, below, mechanism or PrivBayes, people, rows)
+
+    @cached_property
+    def tables(self) -> tuple[OwnedTable, ...]:
+        """All of them, people first."""
+        return (self.parent, *self.children)
+
+    @property
+    def words(self) -> str:
+        """What is made, in words."""
+        told = [f"{each.name} ({', '.join(each.encoding.columns)})" for each in self.tables]
+        return f"synthetic tables: {'; '.join(told)}"
+
+    def mechanisms(self, spend: Guarantee) -> tuple[Any, ...]:
+        """Of people, then of each child table, for equal shares; reads public facts alone."""
+        paid = share_of(self.context.budget.as_paid(spend), Fraction(1, len(self.tables)))
+        law = partial(ConditionalPrivBayes, given=self.parent.attributes)
+        asked: list[tuple[Callable[..., Any], int, TableCounts]] = [(self.make, 2, self.people)]
+        asked += [(law, 1, source) for source in self.rows]
+        made = tuple(
+            mechanism_from(
+                make,
+                Workload.marginals(source.universe, ways),
+                spend=paid,
+                source=source,
+                randomness=self.context.randomness,
+            )
+            for make, ways, source in asked
+        )
+        require_leaves_model(made[0])
+        for _, _, source in asked:
+            source.text(source.universe.names[:1])  # what cannot be written is refused now
+        return made
+
+    def known(self, spend: Guarantee) -> Known:
+        """Equal for the same synthesis of the same data; new each time where that is unsure."""
+        asked = request_fingerprint(self.make, given=GIVEN)
+        if asked is None:
+            return Known(f"tables {random_id(96)}", anew=True)
+        sources = (self.people, *self.rows)
+        tables = frozenset().union(*(tables_read(each.query) for each in sources))
+        columns = {each.name: each.encoding.to_dict() for each in self.tables}
+        parts: dict[str, object] = {
+            "mechanism": asked,
+            "columns": json.dumps(columns, sort_keys=True),
+            **{
+                f"question {place}": CanonicalText.of(each.query)
+                for place, each in enumerate(sources)
+            },
+            "spend": spend,
+            "snapshot": self.context.snapshot(tables),
+            "rows": self.context.declared_rows(tables),
+        }
+        return Known(
+            identity("synthesize_tables", parts),
+            any_snapshot=any_snapshot("synthesize_tables", parts),
+            snapshots=self.context.snapshot_names(tables),
+        )
+
+
+def synthesize_tables(
+    request: TablesRequest,
+    *,
+    spend: Guarantee,
+    analyst: str,
+    purpose: str | None,
+    paid_before: PaidBefore | None,
+) -> TablesRelease:
+    """Count, learn and keep all tables; or find those that the analyst already has."""
+    context = request.context
+    context.budget.check(spend)
+    spend = as_written(spend)
+    kept = buy(
+        context,
+        Purchase(
+            analyst=analyst,
+            purpose=purpose,
+            spend=spend,
+            reads=(request.people.query, *(each.query for each in request.rows)),
+            offer=lambda: _offer(request, request.mechanisms(spend)),
+            own=is_own(request.make),
+            paid_before=paid_before,
+        ),
+        Storage(
+            known=lambda: request.known(spend),
+            to_dict=_Kept.to_dict,
+            from_dict=lambda stored: _Kept.from_dict(stored, request),
+        ),
+    )
+    return TablesRelease(
+        id=kept.number,
+        query=request.words,
+        parent=request.parent.name,
+        keys=keys_of(request.tables),
+        encodings={each.name: each.encoding for each in request.tables},
+        model=kept.model,
+        guarantee=spend.per(context.unit),
+        event=kept.model.event,
+        facts={
+            "private": context.randomness.private,
+            "protects": protection_text(context.unit),
+            "limits": {each.name: each.limit for each in request.tables},
+        },
+    )
+
+
+def _offer(request: TablesRequest, mechanisms: Sequence[Any]) -> Offer[Callable[[], _Kept]]:
+    event: Event = compose(tuple(each.event for each in mechanisms))
+
+    def product() -> _Kept:
+        with request.people.engine.snapshot():
+            people, *laws = (
+                mechanism.release(source)
+                for mechanism, source in zip(
+                    mechanisms, (request.people, *request.rows), strict=True
+                )
+            )
+        names = [child.name for child in request.children]
+        return _Kept(random_id(96), TablesModel(people, dict(zip(names, laws, strict=True))))
+
+    return Offer(product=product, event=event, detail={"mechanism": request.words})
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What the ledger keeps of several tables."""
+
+    number: str
+    model: TablesModel
+
+    def to_dict(self) -> dict[str, object]:
+        parts: dict[str, SyntheticModel | ConditionalNetwork] = {"": self.model.people}
+        parts |= self.model.rows
+        return {
+            "tables": self.number,
+            "plain": {name: dict(each.to_dict()) for name, each in parts.items()},
+            "events": {name: each.event.to_json() for name, each in parts.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any], request: TablesRequest) -> _Kept:
+        models, events = plain["plain"], plain["events"]
+        people = model_from_dict(models[""], request.people.universe, from_json(events[""]))
+        laws = {
+            child.name: ConditionalNetwork.from_dict(
+                models[child.name], source.universe, from_json(events[child.name])
+            )
+            for child, source in zip(request.children, request.rows, strict=True)
+        }
+        return cls(plain["tables"], TablesModel(people, laws))

@@ -1,0 +1,93 @@
+"""People and their rows as tables with values: what a curator leaves of several tables.
+
+Source: contract, "What may be seen".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.events.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.core.parameters import count
+from discreet.noise.randomness import SYSTEM, Source
+from discreet.noise.sampling import permutation
+from discreet.release.guarantee import guarantee_text, protection_text
+from discreet.synthetic.encoding.encoded_column import Codes
+from discreet.synthetic.encoding.table_encoding import TableEncoding
+from discreet.synthetic.synthetic_table import SyntheticTable
+from discreet.synthetic.tables.tables_model import TablesModel
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class TablesRelease:
+    """A model of people and their rows, released once.
+
+    Contract: everything in it is public or was paid for; whatever is computed from it is free.
+
+    Attributes:
+        id: Random; it names this release.
+        query: What was made, in words.
+        parent: The name of the table of people.
+        keys: For each table, the column that says whose a row is.
+        encodings: For each table, its columns as cells.
+        model: What was left behind.
+        guarantee: What was promised, with its unit.
+        event: What the mechanisms did.
+        facts: Public facts about it.
+    """
+
+    id: str
+    query: str
+    parent: str
+    keys: Mapping[str, str]
+    encodings: Mapping[str, TableEncoding]
+    model: TablesModel
+    guarantee: Guarantee
+    event: Event
+    facts: Mapping[str, Any]
+
+    @property
+    def private(self) -> bool:
+        """Whether it was made with private noise; false in test mode."""
+        return bool(self.facts.get("private"))
+
+    def sample(
+        self, n: int | None = None, *, randomness: Source = SYSTEM
+    ) -> dict[str, SyntheticTable]:
+        """``n`` people with their rows, by the names of the tables; the noisy total without ``n``.
+
+        People are numbered from one, and rows have the number of their owner.
+        """
+        number = None if n is None else count("n", n, least=0)
+        made = self.model.sample(number, randomness=randomness)
+        order = permutation(len(made.codes), randomness)  # some models make rows cell by cell
+        numbers = np.empty(len(order), dtype=np.int64)
+        numbers[order] = np.arange(1, len(order) + 1)
+        codes = np.asarray(made.codes, dtype=np.int64)[order]
+        tables = {self.parent: self._table(self.parent, np.sort(numbers), codes, randomness)}
+        for name, rows in made.children.items():
+            owners = numbers[rows.owners]
+            by = np.argsort(owners, kind="stable")
+            own = np.asarray(rows.codes, dtype=np.int64)[by]
+            tables[name] = self._table(name, owners[by], own, randomness)
+        return tables
+
+    def _table(
+        self, name: str, numbers: NDArray[np.int64], codes: Codes, randomness: Source
+    ) -> SyntheticTable:
+        values = self.encodings[name].decode(codes, randomness)
+        return SyntheticTable({self.keys[name]: numbers.tolist(), **values})
+
+    def __repr__(self) -> str:
+        """What it is, and what it cost."""
+        unit = protection_text(self.guarantee.unit)
+        lines = [self.query, f"{guarantee_text(self.guarantee)} for {unit}"]
+        if not self.private:
+            lines.append("NOT PRIVATE: made in test mode")
+        return "\n".join(lines)

@@ -1,0 +1,120 @@
+"""People and their rows in one purchase: kept, found again, and refused for nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.curator.synthetic.make_tables import TablesRequest
+from discreet.errors import DiscreetError
+
+PEOPLE = 3000
+SPEND = dp.PureDP(epsilon=6)
+
+
+def curator(**more: Any) -> dp.Curator:
+    """The south has more visits; wards follow the region; half of all people order one thing."""
+    rng = np.random.default_rng(5)
+    region = rng.integers(0, 2, PEOPLE)
+    each = rng.poisson(np.where(region == 0, 0.4, 1.8))
+    owner = np.repeat(np.arange(PEOPLE), each)
+    ward = np.where(rng.random(len(owner)) < 0.9, region[owner], 1 - region[owner])
+    buys = np.flatnonzero(rng.random(PEOPLE) < 0.5)
+    visit: Any = {"patient": owner, "ward": np.array(["A", "B"])[ward]}
+    people: Any = {"patient": np.arange(PEOPLE), "region": np.array(["n", "s"])[region]}
+    return dp.Curator(
+        patients=dp.table(
+            people,
+            unit=dp.Person("patient", max_rows=1),
+            columns={"region": dp.Category(["n", "s"])},
+            snapshot="1",
+        ),
+        visits=dp.table(
+            visit,
+            unit=dp.Person("patient", max_rows=3),
+            columns={"ward": dp.Category(["A", "B"])},
+            snapshot="1",
+        ),
+        orders=dp.table(
+            {"patient": buys, "region": np.array(["x", "y"])[buys % 2]},
+            unit=dp.Person("patient", max_rows=1),
+            columns={"region": dp.Category(["x", "y"])},
+            snapshot="1",
+        ),
+        budget=dp.PureDP(epsilon=10),
+        ledger=dp.ledger.Memory(),
+        **more,
+    )
+
+
+def test_numbers_of_rows_and_what_rows_depend_on_are_kept_for_one_price() -> None:
+    """At epsilon 2 for each of three tables; bounds are many deviations from what noise does."""
+    made = curator()
+    found = made.synthesize_tables("patients", ["visits", "orders"], spend=SPEND)
+    assert made.spent == SPEND.per(made.context.unit)
+    assert found.guarantee.unit == made.spent.unit
+    assert found.event.epsilon(delta=0) <= 6 * (1 + 1e-9)
+    tables = found.sample(2000)
+    assert list(tables) == ["patients", "visits", "orders"]
+    assert tables["patients"]["patient"] == list(range(1, 2001))
+    region = dict(zip(tables["patients"]["patient"], tables["patients"]["region"], strict=True))
+    visits = list(zip(tables["visits"]["patient"], tables["visits"]["ward"], strict=True))
+    assert {owner for owner, _ in visits} <= set(region)
+    south = [ward for owner, ward in visits if region[owner] == "s"]
+    north = [ward for owner, ward in visits if region[owner] == "n"]
+    assert len(south) > 2 * len(north)
+    assert south.count("B") > 0.75 * len(south)
+    assert max(tables["visits"]["patient"].count(each) for each in range(1, 50)) <= 3
+    assert abs(len(tables["orders"]["patient"]) - 1000) < 150
+    assert abs(found.model.people.total - PEOPLE) < 100
+
+
+def test_it_is_found_again_and_reads_the_same() -> None:
+    made = curator()
+    first = made.synthesize_tables("patients", ["visits"], spend=SPEND)
+    again = made.synthesize_tables("patients", ["visits"], spend=SPEND)
+    assert made.spent == SPEND.per(made.context.unit)
+    assert again.id == first.id
+    assert again.event == first.event
+    assert (
+        again.model.people.marginal(["visits"]) == first.model.people.marginal(["visits"])
+    ).all()
+    laws = [each.model.rows["visits"].conditionals for each in (first, again)]
+    assert all((a.table == b.table).all() for a, b in zip(*laws, strict=True))
+    with pytest.raises(DiscreetError) as refused:
+        made.synthesize_tables("patients", ["orders"], spend=SPEND)
+    assert refused.value.code == "budget_exhausted"
+
+
+def test_prices_are_those_of_the_declared_limits() -> None:
+    request = TablesRequest.of(curator().context, "patients", ["visits", "orders"])
+    assert [each.records for each in (request.people, *request.rows)] == [1, 3, 1]
+    people, *rows = request.mechanisms(SPEND)
+    assert [each.records for each in (people, *rows)] == [1, 3, 1]
+    total = sum(each.event.epsilon(delta=0) for each in (people, *rows))
+    assert 5.9 < total <= 6 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parent", "children", "more", "code"),
+    [
+        ("patients", [], {}, "tables_names"),
+        ("patients", "visits", {}, "tables_names"),
+        ("patients", ["patients"], {}, "tables_names"),
+        ("patients", ["visits", "visits"], {}, "tables_names"),
+        ("patients", ["visits"], {"columns": {"orders": ["region"]}}, "tables_names"),
+        ("visits", ["orders"], {}, "not_a_table_unit"),
+        ("patients", ["visists"], {}, "unknown_table"),
+        ("patients", ["visits"], {"columns": {"visits": ["costs"]}}, "column_unknown"),
+        ("patients", ["visits"], {"spend": dp.PureDP(epsilon=11)}, "budget_exhausted"),
+    ],
+)
+def test_refusals_are_free(parent: str, children: Any, more: dict[str, Any], code: str) -> None:
+    made = curator()
+    with pytest.raises(DiscreetError) as refused:
+        made.synthesize_tables(parent, children, **({"spend": SPEND} | more))
+    assert refused.value.code == code
+    assert made.spent == dp.PureDP(epsilon=0).per(made.context.unit)
