@@ -138,6 +138,20 @@ def test_an_estimator_of_ones_own_is_bought_as_such() -> None:
     assert source.remaining == dp.PureDP(epsilon=90, unit=dp.Row())
 
 
+def test_exchanged_people_cost_twice_the_noise() -> None:
+    noises = [
+        curator(unit).preview_fit(learn.PCA(), THREE, spend=SPEND).noise
+        for unit in (dp.Row(), dp.Replace(dp.Row()), dp.Person("id", max_rows=3))
+    ]
+    assert noises == pytest.approx([noises[0], 2 * noises[0], 3 * noises[0]])
+
+
+def test_the_end_of_a_statement_or_remark_may_stand_in_the_text() -> None:
+    source = quiet()
+    for text in (f"{THREE};", f"{THREE} -- all of them", f"  {THREE} ; "):
+        assert source.fit(learn.PCA(), text, spend=SPEND).n_features_in_ == 3
+
+
 def test_a_part_fits_to_its_own_rows() -> None:
     parts = quiet().partition("people", by="state", budget=dp.PureDP(epsilon=20))
     for label in ("sick", "fit"):
@@ -174,6 +188,12 @@ def test_a_preview_says_price_and_noise_and_costs_nothing() -> None:
         (learn.StandardScaler(bounds=(1, 0)), THREE, None, "bounds_"),
         (learn.LogisticRegression(), LABELLED, "state", "not_from_moments"),
         (learn.PCA(), "SELECT state, x0 FROM people", None, "SUM|number"),
+        (learn.PCA(), "SELECT x0, FROM WHERE", None, "sql_syntax"),
+        (learn.PCA(), "SELECT x0 FROM people; SELECT x1 FROM people", None, "sql_syntax"),
+        (learn.PCA(), "SELECT * FROM people", None, "fit_columns"),
+        (learn.PCA(), "SELECT x0 FROM nowhere", None, "table"),
+        (learn.PCA(), "SELECT AVG(x0) AS a FROM people", None, "inner_aggregate|aggregate"),
+        (learn.PCA(), "SELECT x0 FROM people LIMIT 3", None, "unsupported|LIMIT"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused_for_nothing(

@@ -29,6 +29,7 @@ from discreet.relational.execute.table_moments import Bounds, ColumnTotals, Tabl
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.relational.plan.nodes import scans
+from discreet.relational.sql.statement import parse
 from discreet.release.guarantee import guarantee_text
 
 Fitted = TypeVar("Fitted")
@@ -65,7 +66,8 @@ class FitRequest(Generic[Fitted]):
                 remedy="Use dp.learn.LinearRegression, Ridge, GaussianNB, PCA, StandardScaler or "
                 "SimpleImputer.",
             )
-        plain, kind = text_of(text), estimator.target_kind
+        # It becomes an inner query: the end of a statement or of a remark must not end the outer.
+        plain, kind = f"{text_of(text).rstrip().rstrip(';')}\n", estimator.target_kind
         features = _features(plain, target, kind)
         number = [target] if kind is TargetKind.NUMBER and target is not None else []
         label = target if kind is TargetKind.LABEL else None
@@ -222,9 +224,7 @@ def _restored(estimator: Fitted, stored: Mapping[str, Any]) -> Fitted:
 
 def _features(text: str, target: str | None, kind: TargetKind) -> list[str]:
     """The columns of a SELECT without the target, by their names."""
-    import sqlglot
-
-    parsed: Any = sqlglot.parse_one(text, read="duckdb")
+    parsed: Any = parse(text)
     names = list(getattr(parsed, "named_selects", ()))
     named = (target is None) if kind is TargetKind.NONE else target in names
     rest = [name for name in names if name != target]
