@@ -35,7 +35,7 @@ def made(sums: Any, **more: Any) -> learn.FollowTheLeader:
         "clip": 1.0,
         "ridge": 5.0,
         "within": learn.EuclideanBall(2),
-        "passes": learn.Passes(epochs=1, batches=16),
+        "passes": learn.Epochs(epochs=1, batches=16),
         "sums": sums,
         "dimension": 2,
         "privacy": learn.Privacy(dp.ApproxDP(epsilon=1, delta=1e-5), dp.Row()),
@@ -68,7 +68,7 @@ def test_the_tree_needs_less_noise_than_the_printed_theorem() -> None:
     """004b:C9 prints λ = sqrt(2 lg n (ln 1/δ + ε)) / ε for each node: 15.81956 at n = 1000."""
     printed = math.sqrt(2 * 10 * (math.log(1e5) + 1))
     assert printed == pytest.approx(15.81956, abs=1e-5)
-    tree = made(learn.TreeAggregation(), passes=learn.Passes(epochs=1, batches=1000)).counter
+    tree = made(learn.TreeAggregation(), passes=learn.Epochs(epochs=1, batches=1000)).counter
     node = tree.noise.distribution.std / 2**30
     assert node == pytest.approx(11.797, abs=1e-3)
     assert tree.event.epsilon(delta=1e-5) <= 1
@@ -78,7 +78,7 @@ def test_the_tree_needs_less_noise_than_the_printed_theorem() -> None:
 def test_every_spend_covers_its_event(sums: Any) -> None:
     for spend in (dp.PureDP(epsilon=1), dp.ZCDP(rho=0.1), dp.ApproxDP(epsilon=1, delta=1e-6)):
         privacy = learn.Privacy(spend, dp.Replace(dp.Row()))
-        event = made(sums, privacy=privacy, passes=learn.Passes(epochs=3, batches=8)).event
+        event = made(sums, privacy=privacy, passes=learn.Epochs(epochs=3, batches=8)).event
         if isinstance(spend, dp.ZCDP):
             assert event.zcdp().rho <= 0.1
         else:
@@ -107,7 +107,7 @@ def test_bad_values_count_as_nothing_and_shapes_are_refused(sums: Any) -> None:
     with pytest.raises(InvalidParameter):
         made(sums, ridge=0.0)
     with pytest.raises(InvalidParameter):
-        learn.Passes(epochs=0, batches=3)
+        learn.Epochs(epochs=0, batches=3)
 
 
 # -- how far a row moves all that is measured -----------------------------------------------------
@@ -125,7 +125,7 @@ def spaced(ticks: int, uses: int, apart: int) -> list[Floats]:
 
 @pytest.mark.parametrize(("epochs", "batches"), [(1, 12), (2, 6), (3, 4), (4, 3), (6, 2), (12, 1)])
 def test_no_participation_moves_more_than_the_noise_is_for(epochs: int, batches: int) -> None:
-    passes = learn.Passes(epochs=epochs, batches=batches)
+    passes = learn.Epochs(epochs=epochs, batches=batches)
     given: dict[str, Any] = {
         "horizon": 12,
         "spend": dp.ZCDP(rho=0.5),
@@ -159,7 +159,7 @@ def test_no_participation_moves_more_than_the_noise_is_for(epochs: int, batches:
 def test_a_band_for_each_batch_keeps_participations_apart() -> None:
     """modern-learn:6: with b bands uses of one row never meet, so noise grows with the root."""
     once = made(learn.BandedFactorisation(16)).counter
-    often = made(learn.BandedFactorisation(), passes=learn.Passes(epochs=4, batches=16)).counter
+    often = made(learn.BandedFactorisation(), passes=learn.Epochs(epochs=4, batches=16)).counter
     first, norms = often.sensitivity().l2_squared, once.sensitivity().l2_squared
     assert isinstance(often, SpacedToeplitz)
     c = often.coefficients.astype(float)
@@ -186,7 +186,7 @@ def test_regret_stays_below_its_bound(sums: Any, epochs: int) -> None:
     Directions change halfway, so that the leader is behind. The bound is on the mean; a path's
     regret deviates from it by far less than the factor that is left.
     """
-    passes = learn.Passes(epochs=epochs, batches=64)
+    passes = learn.Epochs(epochs=epochs, batches=64)
     given = {"loss": Line(), "within": learn.EuclideanBall(1), "passes": passes}
     privacy = learn.Privacy(dp.ApproxDP(epsilon=1, delta=1e-5), dp.Row(), Seeded(3))
     ridge = made(sums, **given, privacy=privacy).suggested_ridge(norm=1)
@@ -208,7 +208,7 @@ def test_more_epochs_learn_more_where_the_spend_is_large() -> None:
     losses = []
     for epochs in (1, 8):
         privacy = learn.Privacy(dp.ZCDP(rho=50), dp.Row(), Seeded(5))
-        passes = learn.Passes(epochs=epochs, batches=16)
+        passes = learn.Epochs(epochs=epochs, batches=16)
         leader = made(learn.BandedFactorisation(), passes=passes, privacy=privacy, ridge=20.0)
         theta = leader.path(X, Y)[-1]
         losses.append(float(learn.LogisticLoss().value(X @ theta, Y).mean()))
@@ -236,7 +236,7 @@ def audited(release: Any, trials: int = 1000) -> Finding:
 
 def last_sum(sums: Any, epochs: int, *, restart: bool = False, forget: bool = False) -> Any:
     """Whether the noisy sum of all gradients is above half of what the row would make of it."""
-    passes = learn.Passes(epochs=epochs, batches=1)
+    passes = learn.Epochs(epochs=epochs, batches=1)
     given: dict[str, Any] = {
         "loss": Line(),
         "within": learn.EuclideanBall(1e9),
@@ -246,7 +246,7 @@ def last_sum(sums: Any, epochs: int, *, restart: bool = False, forget: bool = Fa
     }
     whole = made(sums, passes=passes, **given)
     once = made(sums, passes=replace(passes, epochs=1), **given)
-    less = replace(whole.counter, passes=learn.Passes(epochs=1, batches=epochs))  # type: ignore[call-arg]
+    less = replace(whole.counter, passes=learn.Epochs(epochs=1, batches=epochs))  # type: ignore[call-arg]
 
     def release(rows: Floats) -> bool:
         y = np.ones(len(rows))

@@ -11,6 +11,7 @@ import pytest
 import discreet as dp
 from discreet import learn
 from discreet.core.errors import InvalidData, InvalidParameter
+from discreet.learn.losses import admitted
 from discreet.learn.optimisers import newton
 from discreet.learn.optimisers.newton import certified_gradient, minimise
 from discreet.learn.row_products import predictions, predictions_of_each, row_sums
@@ -58,16 +59,72 @@ def test_no_point_is_returned_without_a_certificate(monkeypatch: pytest.MonkeyPa
     tilt = np.array([3.0, -2.0])
     usual = minimise(learn.SmoothHingeLoss(0.1), X, Y, ridge=2.0, tilt=tilt)
     monkeypatch.setattr(newton, "_DOUBLE_ROUNDS", 0)
-    monkeypatch.setattr(newton, "_SHORTEST", 0.3)
     found = minimise(learn.SmoothHingeLoss(0.1), X, Y, ridge=2.0, tilt=tilt)
     assert np.linalg.norm((found - usual).astype(float)) <= 1e-6
 
 
 def test_rounding_enters_the_certificate() -> None:
     loss = learn.LogisticLoss()
-    assert certified_gradient(loss, 3) >= newton._rounding(loss, 3, 2.0**31, 2.0**36)
+    assert certified_gradient(loss, 3) >= newton._rounding(loss, 3, 2.0**28, 2.0**36)
     assert newton._rounding(loss, 3, 2e6, 0) == pytest.approx(2 * newton._rounding(loss, 3, 1e6, 0))
     assert newton._rounding(loss, 3, 1e6, 0) > 1e6 * 2.0**-60
+
+
+ROWS = {
+    "one": (np.ones((1, 2)), np.ones(1)),
+    "none": (np.zeros((0, 2)), np.zeros(0)),
+    "equal": (np.ones((2000, 2)), np.ones(2000)),
+    "opposed": (np.ones((2000, 2)), np.repeat([1.0, -1.0], 1000)),
+    "far": (np.ones((2000, 2)), np.full(2000, 1e300)),
+    "one far": (np.ones((1, 2)), np.full(1, 1e300)),
+    "wild": (X[:2000], RNG.normal(size=2000) * 1e6),
+}
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("ridge", [1.0, 1e-3, 1e-13])
+@pytest.mark.parametrize(
+    "loss",
+    [
+        learn.LogisticLoss(),
+        learn.HuberLoss(1.0),
+        learn.HuberLoss(1e-6),
+        learn.HuberLoss(100.0),
+        learn.SmoothHingeLoss(1e-6),
+    ],
+    ids=repr,
+)
+def test_the_search_ends_for_all_rows(
+    loss: Any, ridge: float, rows: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the wall, twenty thousand targets of 1e300 lead to where nothing can be certified."""
+    evaluations = 0
+    exactly = newton._exactly
+
+    def counted(*given: Any) -> Any:
+        nonlocal evaluations
+        evaluations += 1
+        assert evaluations < 50
+        return exactly(*given)
+
+    monkeypatch.setattr(newton, "_exactly", counted)
+    x, y = admitted(loss, *ROWS[rows])
+    found = minimise(loss, x, y, ridge=ridge, tilt=np.array([0.5, -0.25]))
+    assert np.linalg.norm(found.astype(float)) <= newton.RADIUS + 6
+
+
+def test_a_wall_far_out_is_not_felt_within() -> None:
+    """Half squared distances: the minimiser is (Σ d - b) / (n + Δ), as without a wall."""
+    far = minimise(
+        learn.HuberLoss(1e4), np.ones((50, 1)), np.full(50, 200.0), ridge=3.0, tilt=np.zeros(1)
+    )
+    assert far[0] == pytest.approx(50 * 200 / 53)
+
+
+def test_more_rows_than_can_be_certified_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(newton, "ROWS", 100.0)
+    with pytest.raises(InvalidData, match="too_many_rows"):
+        minimise(learn.LogisticLoss(), X, Y, ridge=1.0, tilt=np.zeros(2))
 
 
 def test_a_objective_spend_small_to_compute_with_is_refused_before_data() -> None:

@@ -13,7 +13,7 @@ import discreet as dp
 from discreet import events, learn
 from discreet.audit import Finding, LearnedEvents, audit, outcome, repeated
 from discreet.core.errors import DiscreetError, InvalidParameter, NotPrivate
-from discreet.learn.selection.folds import Round
+from discreet.learn.selection.folds import FitAndScore
 from discreet.learn.selection.row_predictions import row_predictions
 from discreet.learn.selection.runs import event_of_run, spend_of_run
 from discreet.learn.selection.scores import Accuracy, NoisyScore, SquaredError, noisy_score
@@ -93,7 +93,7 @@ def test_a_row_that_goes_moves_no_other() -> None:
 def test_scores_on_rows_that_were_fitted_to_are_refused() -> None:
     both = np.ones(3, dtype=bool)
     with pytest.raises(InvalidParameter, match="training_score"):
-        Round(both, both)
+        FitAndScore(both, both)
     for share in (0, 1):
         with pytest.raises(DiscreetError):
             learn.Holdout(share)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from discreet.learn.optimisers.output_perturbation import OutputPerturbation
     from discreet.learn.optimisers.prefix_sums import (
         BandedFactorisation,
-        Passes,
+        Epochs,
         TreeAggregation,
     )
     from discreet.learn.optimisers.row_sets import Ball, Cube
@@ -54,6 +54,7 @@ __all__ = [
     "Cube",
     "DecisionTreeClassifier",
     "DoublingHedge",
+    "Epochs",
     "EuclideanBall",
     "ExponentialERM",
     "FollowTheLeader",
@@ -74,7 +75,6 @@ __all__ = [
     "LogisticRegression",
     "ObjectivePerturbation",
     "OutputPerturbation",
-    "Passes",
     "Privacy",
     "ProbabilitySimplex",
     "RandomForestClassifier",
@@ -108,7 +108,7 @@ _NAMES = {
     "optimisers.gradient_descent": ("EuclideanBall", "GradientDescent", "ProbabilitySimplex"),
     "optimisers.objective_perturbation": ("ObjectivePerturbation",),
     "optimisers.output_perturbation": ("OutputPerturbation",),
-    "optimisers.prefix_sums": ("BandedFactorisation", "Passes", "TreeAggregation"),
+    "optimisers.prefix_sums": ("BandedFactorisation", "Epochs", "TreeAggregation"),
     "optimisers.row_sets": ("Ball", "Cube"),
     "privacy": ("Privacy",),
     "saved_models": ("load",),

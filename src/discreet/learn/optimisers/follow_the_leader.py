@@ -29,7 +29,7 @@ from discreet.learn.optimisers.gradient_descent import (
     clipped_sum,
     gradients_of_rows,
 )
-from discreet.learn.optimisers.prefix_sums import Passes, PrefixSums
+from discreet.learn.optimisers.prefix_sums import Epochs, PrefixSums
 from discreet.learn.privacy import Privacy, bounded_rows
 from discreet.noise import uniform_integers
 from discreet.streams.counter import ContinualCounter, Counter
@@ -56,7 +56,7 @@ class FollowTheLeader:
     ...     clip=1.0,
     ...     ridge=10.0,
     ...     within=EuclideanBall(1),
-    ...     passes=Passes(epochs=4, batches=64),
+    ...     passes=Epochs(epochs=4, batches=64),
     ...     sums=BandedFactorisation(),
     ...     dimension=2,
     ...     privacy=Privacy(dp.ZCDP(rho=0.5), dp.Row()),
@@ -74,7 +74,7 @@ class FollowTheLeader:
     clip: float
     ridge: float
     within: EuclideanBall
-    passes: Passes
+    passes: Epochs
     sums: PrefixSums
     dimension: int
     privacy: Privacy

@@ -28,7 +28,7 @@ from discreet.streams.units import EventLevel
 
 
 @dataclass(frozen=True, kw_only=True)
-class Passes:
+class Epochs:
     """How often a row is used: ``epochs`` times, in one of ``batches`` ticks of each epoch."""
 
     epochs: int
@@ -53,7 +53,7 @@ class SpacedTree(ReducedTree):
     nodes of a level hold ``epochs`` of them together.
     """
 
-    passes: Passes
+    passes: Epochs
 
     def sensitivity(self) -> StreamSensitivity:
         uses, apart = self.passes.epochs, self.passes.batches
@@ -69,7 +69,7 @@ class SpacedTree(ReducedTree):
 class SpacedToeplitz(ToeplitzCounter):
     """The banded factorisation, for rows that take part once in each epoch."""
 
-    passes: Passes
+    passes: Epochs
 
     def sensitivity(self) -> StreamSensitivity:
         norm = participation_norm(
@@ -92,7 +92,7 @@ class PrefixSums(Protocol):
         """How much finer than the clip gradients are rounded."""
 
     def counter(
-        self, passes: Passes, spend: Guarantee, rows: int, keys: int, source: Source
+        self, passes: Epochs, spend: Guarantee, rows: int, keys: int, source: Source
     ) -> ContinualCounter:
         """The counter of ``streams``, for units that move so many clipped rows in a tick."""
 
@@ -106,7 +106,7 @@ class TreeAggregation:
         return 30
 
     def counter(
-        self, passes: Passes, spend: Guarantee, rows: int, keys: int, source: Source
+        self, passes: Epochs, spend: Guarantee, rows: int, keys: int, source: Source
     ) -> ContinualCounter:
         return SpacedTree(
             horizon=passes.ticks,
@@ -133,7 +133,7 @@ class BandedFactorisation:
         return 18  # the factorisation has 24 of its own
 
     def counter(
-        self, passes: Passes, spend: Guarantee, rows: int, keys: int, source: Source
+        self, passes: Epochs, spend: Guarantee, rows: int, keys: int, source: Source
     ) -> ContinualCounter:
         return SpacedToeplitz(
             horizon=passes.ticks,

@@ -30,7 +30,7 @@ SCORE = Fraction(1, 5)
 
 
 @dataclass(frozen=True)
-class Round:
+class FitAndScore:
     """One fit and its scores: which rows are fitted to, and which others are scored on."""
 
     fitted: Bools
@@ -54,7 +54,7 @@ class Holdout:
 
     >>> from discreet.core.guarantee import PureDP
     >>> Holdout(0.25).spends(PureDP(epsilon=1))
-    (PureDP(epsilon=1), PureDP(epsilon=1))
+    (PureDP(unit=None, epsilon=1), PureDP(unit=None, epsilon=1))
     """
 
     share: Number = SHARE
@@ -67,12 +67,12 @@ class Holdout:
         """What the fit may cost, and the score."""
         return run, run
 
-    def rounds(self, privacy: Privacy, rows: int, people: Any) -> list[Round]:
+    def rounds(self, privacy: Privacy, rows: int, people: Any) -> list[FitAndScore]:
         """The only one."""
         scored = _of_units(
             privacy, rows, people, lambda n: bernoulli(self.share, n, privacy.randomness)
         ).astype(np.bool_)
-        return [Round(~scored, scored)]
+        return [FitAndScore(~scored, scored)]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class KFold:
 
     >>> from discreet.core.guarantee import PureDP
     >>> KFold(5).spends(PureDP(epsilon=1))
-    (PureDP(epsilon=Fraction(1, 5)), PureDP(epsilon=Fraction(1, 5)))
+    (PureDP(unit=None, epsilon=Fraction(1, 5)), PureDP(unit=None, epsilon=Fraction(1, 5)))
     """
 
     folds: int = 5
@@ -96,7 +96,7 @@ class KFold:
         """What each fit may cost, and each score."""
         return _part(run, (1 - SCORE) / (self.folds - 1)), _part(run, SCORE)
 
-    def rounds(self, privacy: Privacy, rows: int, people: Any) -> list[Round]:
+    def rounds(self, privacy: Privacy, rows: int, people: Any) -> list[FitAndScore]:
         """One for each fold."""
         place = _of_units(
             privacy,
@@ -104,7 +104,7 @@ class KFold:
             people,
             lambda n: uniform_integers(self.folds, n, privacy.randomness),
         )
-        return [Round(place != fold, place == fold) for fold in range(self.folds)]
+        return [FitAndScore(place != fold, place == fold) for fold in range(self.folds)]
 
 
 Split = Holdout | KFold

@@ -23,7 +23,7 @@ from discreet.core.events.tuned import StoppingLaw, TruncatedNegativeBinomial, T
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.core.parameters import Number, exact
 from discreet.learn.privacy import Privacy
-from discreet.learn.selection.folds import Round, Split
+from discreet.learn.selection.folds import FitAndScore, Split
 from discreet.learn.selection.scores import NoisyScore, Score, noisy_score
 
 
@@ -56,7 +56,7 @@ def spend_of_run(spend: Guarantee, law: StoppingLaw) -> PureDP | ZCDP:
     Pure runs for PureDP and ApproxDP; concentrated ones for ApproxDP(…, by=ZCDP).
 
     >>> spend_of_run(PureDP(epsilon=1), stopping_law(10, 0))
-    PureDP(epsilon=Fraction(1, 2))
+    PureDP(unit=None, epsilon=Fraction(1, 2))
     """
     match spend:
         case PureDP(epsilon=epsilon) if isinstance(law, TruncatedNegativeBinomial):
@@ -109,7 +109,7 @@ class Runs:
             total = NoisyScore(total.good + found.good, total.bad + found.bad)
         return model, total
 
-    def _fitted(self, estimator: Any, each: Round) -> Any:
+    def _fitted(self, estimator: Any, each: FitAndScore) -> Any:
         from sklearn.base import clone
 
         model = clone(estimator).set_params(
@@ -126,7 +126,7 @@ class Runs:
         blank = np.full((1, self._x.shape[1]), np.nan)
         return blank, [None], None if people is None else [None]
 
-    def _scored(self, model: Any, each: Round, score: Score) -> tuple[NoisyScore, Event]:
+    def _scored(self, model: Any, each: FitAndScore, score: Score) -> tuple[NoisyScore, Event]:
         where = each.scored & self._counted
         if not where.any():
             x, y, _ = self._part(where)
