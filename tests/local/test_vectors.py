@@ -173,8 +173,8 @@ def test_unit_vectors_are_unbiased_and_err_as_stated(
     batch = question.privatize_many(np.tile(vector, (people, 1)))
     found = question.mean(question.aggregate(batch))
     assert np.abs((found.mean - truth) / found.standard_errors).max() < 6
-    columns = (batch.columns[name].astype(np.int64) for name in ("seed", "direction"))
-    reports = directions(*columns, 4) * question.scale / DEVIATION
+    seeds, places = (batch.columns[name].astype(np.int64) for name in ("seed", "direction"))
+    reports = directions(seeds, places, 4) * question.scale / DEVIATION
     squares = ((reports - truth) ** 2).sum(axis=1)
     length = float(truth @ truth)
     if length == pytest.approx(1):
