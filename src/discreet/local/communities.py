@@ -8,7 +8,7 @@ neighbours each has in the group of the other.
 The unit is an edge. It stands in the histograms of both its ends, in one cell of each, so that a
 round of noise 1 / e costs 2 e.
 
-Source: 004a:C23.
+Source: 004a:C23. Proof: ``proofs/local.md``.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ person reports in one round, with all of epsilon, rather than in every round wit
 taste itself is never sent.
 
 Source: 004a:C29 (the gradient has items times factors coordinates, not items as printed), C30.
+Proof: ``proofs/local.md``.
 """
 
 from __future__ import annotations
