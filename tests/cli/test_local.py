@@ -68,3 +68,18 @@ def test_estimate_reads_what_collect_wrote(tmp_path: Path) -> None:
     assert found["people"] == 40
     assert [row["value"] for row in found["shares"]] == ["yes", "no"]
     assert found["shares"][0]["share"] == stated.shares[1]
+
+
+def test_estimate_shows_a_mean_vector(tmp_path: Path) -> None:
+    question = local.VectorMean(epsilon=8, dimensions=2)
+    asked = local.Collection(name="tastes", version=1, oracle=question, memoised=False)
+    schema = tmp_path / "tastes.schema.json"
+    schema.write_text(asked.schema, encoding="utf-8")
+    store = BatchStore(asked, tmp_path, batch=10)
+    client = asked.client()
+    store.take([client.privatize([0.5, -0.5]) for _ in range(40)])
+    command = ["local", "estimate", str(schema), "--store", str(tmp_path)]
+    assert "±" in RUNNER.invoke(app, command).stdout
+    found = json.loads(RUNNER.invoke(app, [*command, "--json"]).stdout)
+    assert found["mean"] == question.mean(store.tally()).mean.tolist()
+    assert len(found["standard_errors"]) == 2

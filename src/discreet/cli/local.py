@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli import display
+
+if TYPE_CHECKING:
+    from discreet.local.vectors import VectorEstimate
 
 app = typer.Typer(
     help="Local privacy: plan a collection from devices, take their reports, and estimate.",
@@ -127,16 +130,20 @@ def estimate(
     most: Annotated[int, typer.Option("--most", help="How many of the largest shares.")] = 20,
     machine: Annotated[bool, typer.Option("--json", help="One line of JSON.")] = False,
 ) -> None:
-    """Shares from the batches written so far. Reports are already private: it costs nothing.
+    """Shares or a mean vector from batches written so far. Reports are private: it costs nothing.
 
     discreet local estimate survey.schema.json --store reports
     """
     with display.readable_errors(machine=machine):
         from discreet.local.collection import Collection
+        from discreet.local.vectors import VectorRandomiser
         from discreet.server.collection.store import BatchStore
 
         asked = Collection.from_schema(schema.read_text(encoding="utf-8"))
         tally = BatchStore(asked, store, batch=1).tally()
+        if isinstance(asked.oracle, VectorRandomiser):
+            _show_mean(asked.oracle.mean(tally), tally.people, machine=machine)
+            return
         found = asked.oracle.estimate(tally)
         low, high = found.intervals(confidence=confidence)
         names = found.labels if found.labels is not None else range(len(found.shares))
@@ -154,3 +161,16 @@ def estimate(
                 for row in rows
             ]
             display.lines("\n".join([f"{tally.people:,} reports", *listed]))
+
+
+def _show_mean(found: VectorEstimate, people: int, *, machine: bool) -> None:
+    """A mean vector with the standard error of each coordinate."""
+    mean, errors = found.mean.tolist(), found.standard_errors.tolist()
+    if machine:
+        display.as_json({"people": people, "mean": mean, "standard_errors": errors})
+        return
+    rows = [
+        f"{i:>6}  {each:9.4f}  ± {error:.4f}"
+        for i, (each, error) in enumerate(zip(mean, errors, strict=True))
+    ]
+    display.lines("\n".join([f"{people:,} reports", *rows]))
