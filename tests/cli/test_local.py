@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from discreet import local
 from discreet.cli.app import app
 from discreet.local.simulation import people_needed, trial
+from discreet.server.collection.store import BatchStore
 
 RUNNER = CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"})
 
@@ -46,3 +47,39 @@ def test_a_trial_with_the_people_needed_keeps_the_error() -> None:
     assert ran.within > 0.6  # 95 % are expected; 32 shares
     assert ran.stated == pytest.approx(0.02 / 1.96, rel=0.2)
     assert isinstance(best.oracle, local.oracle.SupportOracle)
+
+
+def test_estimate_reads_what_collect_wrote(tmp_path: Path) -> None:
+    oracle = local.DirectEncoding(epsilon=8, domain=["no", "yes"])
+    asked = local.Collection(name="survey", version=1, oracle=oracle, memoised=False)
+    schema = tmp_path / "survey.schema.json"
+    schema.write_text(asked.schema, encoding="utf-8")
+    command = ["local", "estimate", str(schema), "--store", str(tmp_path / "reports")]
+    nobody = RUNNER.invoke(app, command)
+    assert nobody.exit_code != 0
+    store = BatchStore(asked, tmp_path / "reports", batch=10)
+    client = asked.client()
+    store.take([client.privatize("yes") for _ in range(40)])
+    shown = RUNNER.invoke(app, command)
+    assert shown.exit_code == 0
+    assert "40 reports" in shown.stdout
+    found = json.loads(RUNNER.invoke(app, [*command, "--json"]).stdout)
+    stated = oracle.estimate(store.tally())
+    assert found["people"] == 40
+    assert [row["value"] for row in found["shares"]] == ["yes", "no"]
+    assert found["shares"][0]["share"] == stated.shares[1]
+
+
+def test_estimate_shows_a_mean_vector(tmp_path: Path) -> None:
+    question = local.VectorMean(epsilon=8, dimensions=2)
+    asked = local.Collection(name="tastes", version=1, oracle=question, memoised=False)
+    schema = tmp_path / "tastes.schema.json"
+    schema.write_text(asked.schema, encoding="utf-8")
+    store = BatchStore(asked, tmp_path, batch=10)
+    client = asked.client()
+    store.take([client.privatize([0.5, -0.5]) for _ in range(40)])
+    command = ["local", "estimate", str(schema), "--store", str(tmp_path)]
+    assert "±" in RUNNER.invoke(app, command).stdout
+    found = json.loads(RUNNER.invoke(app, [*command, "--json"]).stdout)
+    assert found["mean"] == question.mean(store.tally()).mean.tolist()
+    assert len(found["standard_errors"]) == 2

@@ -9,6 +9,7 @@ from discreet import local
 from discreet.core.parameters import Number
 from discreet.local.client import Client
 from discreet.local.oracle import FrequencyOracle
+from discreet.local.randomiser import LocalRandomiser
 
 MASK = (1 << 64) - 1
 
@@ -43,7 +44,7 @@ def rappor(epsilon: Number, once: Number, domain: Any = 5) -> local.Rappor:
     )
 
 
-def collection(oracle: FrequencyOracle, *, memoised: bool = False) -> local.Collection:
+def collection(oracle: LocalRandomiser, *, memoised: bool = False) -> local.Collection:
     kept = memoised or isinstance(oracle, local.Rappor)
     return local.Collection(name="survey", version=1, oracle=oracle, memoised=kept)
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from discreet import local
+from discreet.audit import min_delta
 from discreet.local.chances import WHOLE, largest_chance, within
 from discreet.local.oracle import FrequencyOracle
 from discreet.noise.enclosure import exp_minus
@@ -114,6 +115,21 @@ def test_without_memory_four_reports_cost_four_times() -> None:
     worst = worst_ratio([law(schema, value, reports=4) for value in range(3)])
     assert at_most_exp(worst, Fraction(4))
     assert math.log(worst) == pytest.approx(4)
+
+
+@pytest.mark.parametrize(("epsilon", "reports"), [(1, 2), (1, 4), (Fraction(1, 2), 3)])
+def test_the_auditor_holds_memory_to_its_price(epsilon: Fraction | int, reports: int) -> None:
+    """Kept reports stay within epsilon, however many; the same ones drawn anew are refuted."""
+    deltas = {}
+    for memoised in (True, False):
+        oracle = local.DirectEncoding(epsilon=epsilon, domain=3)
+        schema = collection(oracle, memoised=memoised).schema
+        laws = [law(schema, value, reports=reports) for value in range(3)]
+        deltas[memoised] = max(
+            min_delta(one, two, epsilon=float(epsilon)) for one in laws for two in laws
+        )
+    assert deltas[True] < 1e-15
+    assert deltas[False] > 0.05
 
 
 PRINTED = {

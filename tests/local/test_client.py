@@ -196,6 +196,8 @@ def test_honest_schemas_of_every_size_of_epsilon_are_taken_on_the_device() -> No
     epsilons = [2**-30, 1e-3, 0.1, 1 / 3, 1, 2.5, 7, 16, 31.9, 32]
     asked = [collection(oracle) for e in epsilons for oracle in oracles(e).values()]
     asked += [collection(rappor(e, e / 2)) for e in epsilons[1:]]
+    for e in epsilons:
+        asked += [collection(kind(epsilon=e, dimensions=5)) for kind in (VectorMean, PrivUnit)]
     schemas = [each.schema for each in asked] + [each["schema"] for each in FROZEN]
     assert _refusals(schemas) == [["taken"] * len(schemas)] * 2
 

@@ -34,6 +34,23 @@ def test_files_give_the_tally_of_their_reports(kind: str, tmp_path: Path) -> Non
     assert np.array_equal(found.tally.table, expected.table)
 
 
+@pytest.mark.parametrize("kind", [local.VectorMean, local.PrivUnit])
+def test_files_of_vectors_give_their_tally(
+    kind: type[local.VectorMean | local.PrivUnit], tmp_path: Path
+) -> None:
+    question = kind(epsilon=2, dimensions=3)
+    batch = question.privatize_many(np.tile([0.5, -0.1, 0.0], (500, 1)))
+    path = str(tmp_path / "vectors.parquet")
+    local.write_parquet(batch, question, path)
+    found = local.aggregate_files(question, path)
+    assert found.rejected == 0
+    assert np.array_equal(found.tally.table, question.aggregate(batch).table)
+    sent = local.ReportBatch.from_bytes(batch.to_bytes(question.fields), question.fields)
+    assert np.array_equal(question.aggregate(sent).table, found.tally.table)
+    halves = [question.aggregate(batch.where(np.arange(500) % 2 == part)) for part in (0, 1)]
+    assert np.array_equal((halves[0] + halves[1]).table, found.tally.table)
+
+
 def test_bad_rows_in_files_are_counted_and_left_out(tmp_path: Path) -> None:
     hashing = oracles(1)["optimal_hashing"]
     rows = {

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,36 +96,75 @@ def test_refusals_repeat_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert many.json() == {"accepted": 0, "rejected": 400}
 
 
-@pytest.mark.slow
-def test_a_page_in_a_real_browser_reports_over_http(tmp_path: Path) -> None:
+def test_collections_of_one_oracle_are_kept_apart(tmp_path: Path) -> None:
+    other = local.Collection(name="other", version=1, oracle=ASKED.oracle, memoised=False)
+    stores = [BatchStore(each, tmp_path, batch=5) for each in (ASKED, other)]
+    assert stores[0].take(body(10)[0]) == 10
+    assert [each.tally().people for each in stores] == [10, 0]
+
+
+@contextmanager
+def served(application: Any) -> Iterator[int]:
+    """The port at which an application listens."""
     uvicorn = pytest.importorskip("uvicorn")
-    store = BatchStore(ASKED, tmp_path, batch=50)
-    settings = uvicorn.Config(collection_app([store]), port=0, access_log=False, log_level="error")
+    settings = uvicorn.Config(application, port=0, access_log=False, log_level="error")
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
         while not server.started:
             time.sleep(0.05)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        script = """
-        const [door, done] = [arguments[0], arguments[1]];
-        (async () => {
-          (0, eval)(await (await fetch(`${door}/client.js`)).text());
-          const schema = await (await fetch(`${door}/schema?name=survey`)).text();
-          const client = new discreetLocal.Client(schema);
-          const lines = Array.from({length: 400}, () => client.privatize("yes")).join("\\n");
-          const sent = await fetch(`${door}/reports?name=survey`, {method: "POST", body: lines});
-          done(await sent.json());
-        })().catch((error) => done(String(error)));
-        """
-        with browser() as seen:
-            seen.open(f"http://127.0.0.1:{port}/client.js")
-            answer = seen.driver.execute_async_script(script, f"http://127.0.0.1:{port}")
+        yield server.servers[0].sockets[0].getsockname()[1]
     finally:
         server.should_exit = True
         thread.join()
+
+
+@pytest.mark.slow
+def test_a_page_in_a_real_browser_reports_over_http(tmp_path: Path) -> None:
+    store = BatchStore(ASKED, tmp_path, batch=50)
+    script = """
+    const [door, done] = [arguments[0], arguments[1]];
+    (async () => {
+      (0, eval)(await (await fetch(`${door}/client.js`)).text());
+      const schema = await (await fetch(`${door}/schema?name=survey`)).text();
+      const client = new discreetLocal.Client(schema);
+      const lines = Array.from({length: 400}, () => client.privatize("yes")).join("\\n");
+      const sent = await fetch(`${door}/reports?name=survey`, {method: "POST", body: lines});
+      done(await sent.json());
+    })().catch((error) => done(String(error)));
+    """
+    with served(collection_app([store])) as port, browser() as seen:
+        seen.open(f"http://127.0.0.1:{port}/client.js")
+        answer = seen.driver.execute_async_script(script, f"http://127.0.0.1:{port}")
     assert answer == {"accepted": 400, "rejected": 0}
     shares = ASKED.oracle.estimate(store.tally())
     assert store.tally().people == 400
     assert abs(shares.shares[1] - 1) < 6 * shares.standard_errors[1]
+
+
+@pytest.mark.slow
+def test_the_page_of_the_documents_sends_an_answer_from_another_origin(tmp_path: Path) -> None:
+    """What a reader does: choose, press, be thanked. The store then has one report."""
+    staticfiles = pytest.importorskip("starlette.staticfiles")
+    oracle = local.OptimalLocalHashing(epsilon=1, domain=["never", "once", "often"])
+    asked = local.Collection(name="survey", version=1, oracle=oracle, memoised=False)
+    site = tmp_path / "site"
+    site.mkdir()
+    page = Path(__file__).resolve().parents[2] / "examples" / "survey.html"
+    (site / "survey.html").write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
+    (site / "survey.schema.json").write_text(asked.schema, encoding="utf-8")
+    client = (files("discreet.local") / "client.js").read_text(encoding="utf-8")
+    (site / "client.js").write_text(client, encoding="utf-8")
+    store = BatchStore(asked, tmp_path / "reports", batch=1)
+    with (
+        served(collection_app([store])) as door,
+        served(staticfiles.StaticFiles(directory=site)) as own,
+        browser() as seen,
+    ):
+        seen.open(f"http://127.0.0.1:{own}/survey.html?door=http://127.0.0.1:{door}")
+        seen.press("input[value=often]")
+        seen.press("button")
+        seen.until(lambda: seen.text("output") == "Thank you.", "thanks")
+    assert store.tally().people == 1
+    assert store.rejected.total == 0

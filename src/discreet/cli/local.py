@@ -1,16 +1,19 @@
-"""``discreet local``: plan a collection from devices, and take their reports."""
+"""``discreet local``: plan a collection from devices, take reports, and estimate from them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli import display
 
+if TYPE_CHECKING:
+    from discreet.local.vectors import VectorEstimate
+
 app = typer.Typer(
-    help="Local privacy: plan a collection from devices, and take their reports.",
+    help="Local privacy: plan a collection from devices, take their reports, and estimate.",
     no_args_is_help=True,
 )
 
@@ -114,3 +117,60 @@ def collect(
         uvicorn.run(
             collection_app(stores), host=host, port=port, access_log=False, server_header=False
         )
+
+
+@app.command()
+def estimate(
+    schema: Annotated[Path, typer.Argument(help="The schema that devices had.")],
+    *,
+    store: Annotated[Path, typer.Option("--store", help="Folder that collect wrote to.")],
+    confidence: Annotated[
+        float, typer.Option("--confidence", help="Of each interval by itself.")
+    ] = 0.95,
+    most: Annotated[int, typer.Option("--most", help="How many of the largest shares.")] = 20,
+    machine: Annotated[bool, typer.Option("--json", help="One line of JSON.")] = False,
+) -> None:
+    """Shares or a mean vector from batches written so far. Reports are private: it costs nothing.
+
+    discreet local estimate survey.schema.json --store reports
+    """
+    with display.readable_errors(machine=machine):
+        from discreet.local.collection import Collection
+        from discreet.local.vectors import VectorRandomiser
+        from discreet.server.collection.store import BatchStore
+
+        asked = Collection.from_schema(schema.read_text(encoding="utf-8"))
+        tally = BatchStore(asked, store, batch=1).tally()
+        if isinstance(asked.oracle, VectorRandomiser):
+            _show_mean(asked.oracle.mean(tally), tally.people, machine=machine)
+            return
+        found = asked.oracle.estimate(tally)
+        low, high = found.intervals(confidence=confidence)
+        names = found.labels if found.labels is not None else range(len(found.shares))
+        rows = [
+            {"value": str(names[i]), "share": found.shares[i], "low": low[i], "high": high[i]}
+            for i in (-found.shares).argsort(kind="stable")[:most].tolist()
+        ]
+        if machine:
+            display.as_json({"people": tally.people, "confidence": confidence, "shares": rows})
+        else:
+            width = max(len(row["value"]) for row in rows)
+            listed = [
+                f"{row['value']:<{width}}  {row['share']:8.4f}  "
+                f"{row['low']:8.4f} to {row['high']:.4f}"
+                for row in rows
+            ]
+            display.lines("\n".join([f"{tally.people:,} reports", *listed]))
+
+
+def _show_mean(found: VectorEstimate, people: int, *, machine: bool) -> None:
+    """A mean vector with the standard error of each coordinate."""
+    mean, errors = found.mean.tolist(), found.standard_errors.tolist()
+    if machine:
+        display.as_json({"people": people, "mean": mean, "standard_errors": errors})
+        return
+    rows = [
+        f"{i:>6}  {each:9.4f}  ± {error:.4f}"
+        for i, (each, error) in enumerate(zip(mean, errors, strict=True))
+    ]
+    display.lines("\n".join([f"{people:,} reports", *rows]))

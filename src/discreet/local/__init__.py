@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from discreet.local.client import Client
     from discreet.local.collection import Collection
     from discreet.local.collector import Collector
+    from discreet.local.communities import CommunityModel, SyntheticCommunities
     from discreet.local.completion import NextWords
     from discreet.local.direct import DirectEncoding
     from discreet.local.domain import ANY_TEXT
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from discreet.local.hashing_sql import support_sql, tally_of_supports
     from discreet.local.heavy_hitters import FrequentWord, PrefixTree, SequenceFragments
     from discreet.local.joining import joint_shares
+    from discreet.local.lasso import SparseTable, sparse_table
     from discreet.local.marginals import HadamardMarginals, SplitMarginals, covering_sets
     from discreet.local.masks import MaskedHadamard
     from discreet.local.numeric import MeanResponse, SquareWave
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.local.planner import OraclePlan, best_oracle, plans
     from discreet.local.poisoning import gain_of_one, poison, recovered, tolerant
     from discreet.local.ranges import HaarRanges, OrderedShares, RangeTree
+    from discreet.local.recommender import LocalRecommender
     from discreet.local.regions import CellCounts, SafeRegion, cell_counts
     from discreet.local.regression import OneRoundRegression
     from discreet.local.report_files import aggregate_files, write_parquet
@@ -56,6 +59,10 @@ _NAMES = {
     "client": ("Client",),
     "collection": ("Collection",),
     "collector": ("Collector",),
+    "communities": (
+        "CommunityModel",
+        "SyntheticCommunities",
+    ),
     "completion": ("NextWords",),
     "direct": ("DirectEncoding",),
     "domain": ("ANY_TEXT",),
@@ -87,6 +94,10 @@ _NAMES = {
         "SequenceFragments",
     ),
     "joining": ("joint_shares",),
+    "lasso": (
+        "SparseTable",
+        "sparse_table",
+    ),
     "marginals": (
         "HadamardMarginals",
         "SplitMarginals",
@@ -118,6 +129,7 @@ _NAMES = {
         "OrderedShares",
         "RangeTree",
     ),
+    "recommender": ("LocalRecommender",),
     "regions": (
         "CellCounts",
         "SafeRegion",
@@ -165,6 +177,7 @@ __all__ = [
     "Client",
     "Collection",
     "Collector",
+    "CommunityModel",
     "CountMeanSketch",
     "CountSketch",
     "DirectEncoding",
@@ -176,6 +189,7 @@ __all__ = [
     "HadamardResponse",
     "HingeLoss",
     "LocalGradientDescent",
+    "LocalRecommender",
     "MaskedHadamard",
     "MeanResponse",
     "NeighbourLists",
@@ -196,12 +210,14 @@ __all__ = [
     "SafeRegion",
     "SecureSum",
     "SequenceFragments",
+    "SparseTable",
     "SplitMarginals",
     "SplitPeople",
     "SquareWave",
     "SquaredLoss",
     "SubsetSelection",
     "SymmetricUnary",
+    "SyntheticCommunities",
     "Tally",
     "VectorMean",
     "Words",
@@ -219,6 +235,7 @@ __all__ = [
     "recovered",
     "shuffle",
     "shuffled_event",
+    "sparse_table",
     "support_sql",
     "tally_of_supports",
     "tolerant",

@@ -48,9 +48,10 @@ class Client:
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise Refused(code="local_schema_format", expectation=f"a schema of format {FORMAT}")
         self._schema = document
-        self._oracle = document.get("oracle")
-        if not isinstance(self._oracle, dict) or self._oracle.get("kind") not in list(_SHAPES):
+        oracle = document.get("oracle")
+        if not isinstance(oracle, dict) or oracle.get("kind") not in list(_SHAPES):
             raise Refused(code="local_schema_kind", expectation="an oracle that is known here")
+        self._oracle: dict[str, Any] = oracle
         self._check_chances()
         labels = document["domain"].get("labels")
         self._labels = None if labels is None else {label: i for i, label in enumerate(labels)}
@@ -451,11 +452,12 @@ def _whole(value: object) -> int:
     return value
 
 
-def _step(number: object, steps: int) -> int:
+def _step(number: Any, steps: int) -> int:
     """A number from -1 to 1 in whole steps; others are clamped, and no number counts as 0."""
-    if not isinstance(number, Real) or type(number) is bool or isnan(number):
+    if isinstance(number, bool) or not isinstance(number, Real) or isnan(number):
         return 0
-    inside = float(number) if -1 < number < 1 else copysign(1, number)
+    plain: Any = number
+    inside = float(plain) if -1 < plain < 1 else copysign(1, plain)
     return floor(inside * steps + 0.5)
 
 

@@ -6,6 +6,7 @@ one of them by one noisy bit. Rounds adapt to earlier ones; every person is aske
 guarantee does not depend on their number.
 
 Source: 004a:C24, C27.
+Proof: ``proofs/local.md``.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ Source: contract, "What may be seen"; 004a:C36.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from collections.abc import Iterable
@@ -29,10 +30,10 @@ class BatchStore:
     """The reports of one collection, in a folder of its own."""
 
     def __init__(self, collection: Collection, folder: Path, *, batch: int) -> None:
-        """Open the folder of this name and version; make it if it is not there."""
+        """Open the folder of this very schema; make it if it is not there."""
         self.collection = collection
         self._batch = count("batch", batch)
-        self._home = folder / f"{collection.oracle.digest}-{collection.version}"
+        self._home = folder / hashlib.sha256(collection.schema.encode()).hexdigest()[:32]
         self._home.mkdir(parents=True, exist_ok=True)
         self._nonces = self._home / "nonces"
         self._lock = threading.Lock()
