@@ -133,7 +133,11 @@ def test_answers_are_kept_and_read_again(ann: ApiUser) -> None:
     assert again[2] == table
     assert again[1]["a"] == batch["a"]
     assert list(again[0].table("ward")) == list(synopsis.table("ward"))
-    assert str(table.statement) in curator.statement(kept[2].id)
+    told = curator.statement(kept[2].id)
+    whole = "budget of the data. All releases of these data, whoever asked, keep that one together"
+    assert whole in " ".join(str(table.statement).split())
+    assert f"{whole}: epsilon 5000, delta 0.001." in " ".join(told.split())
+    assert "All releases from the share that paid keep it, epsilon" in " ".join(told.split())
     with pytest.raises(DiscreetError) as caught:
         curator.stored("../people")
     assert code_of(caught) == "release_unknown"

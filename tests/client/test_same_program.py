@@ -53,6 +53,7 @@ def shape(release: Release) -> dict[str, Any]:
         "statement": {
             name: sorted(fact) if name == "left_out" else fact  # noisy numbers
             for name, fact in release.statement.items()
+            if name != "budget_is_a_share"  # of the whole, where it is the service's
         },
         "intervals": [type(answer.interval) for answer in release.answers],
         "notes": [answer.note for answer in release.answers],

@@ -50,6 +50,7 @@ class PrivacyBudget:
     """A budget for a unit, with its currency and exact limit; ``total`` is what the owner wrote.
 
     ``tables`` are the units as the tables declare them, where these have limits of their own.
+    ``set_aside_from`` is the budget above, of which this one is a share.
     """
 
     total: Guarantee
@@ -57,6 +58,7 @@ class PrivacyBudget:
     tables: tuple[PrivacyUnit, ...] = ()
     currency: Currency = field(init=False)
     limit: Amounts = field(init=False)
+    set_aside_from: PrivacyBudget | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Fix the currency, for ever."""

@@ -126,7 +126,16 @@ def _statement(
     planned: PlannedQuery, report: PlannedLeftOut, budget: PrivacyBudget
 ) -> dict[str, Any]:
     about = statement(planned, budget)
-    kept = ("version", "private", "protects", "limits", "budget", "budget_adds_up", "bounding")
+    kept = (
+        "version",
+        "private",
+        "protects",
+        "limits",
+        "budget",
+        "budget_adds_up",
+        "budget_is_a_share",
+        "bounding",
+    )
     return {
         **{name: about[name] for name in kept if name in about},
         **{name: about[name] for name in ("tables", "public_tables", "reached_through")},

@@ -37,6 +37,7 @@ def statement(
         **_limits(planned),
         "budget": guarantee_text(budget.total),
         "budget_adds_up": budget.name,
+        **({} if former else share_stated(budget)),
         "cells": planned.query.keys.cells,
         **bounded_by(planned),
         **({} if former else limits_stated(planned)),
@@ -54,6 +55,11 @@ def bounded_by(*planned: PlannedQuery) -> dict[str, str]:
     rules = {each.bounding for each in planned if each.cut_by is not None}
     named = [rule.written for rule in rules - {BoundingRule.CONTENT_HASH}]
     return {"bounding": named[0]} if named else {}
+
+
+def share_stated(budget: PrivacyBudget) -> dict[str, bool]:
+    """Whether the budget is a share of a larger one; how large that is may change, and is not."""
+    return {} if budget.set_aside_from is None else {"budget_is_a_share": True}
 
 
 def _limits(planned: PlannedQuery) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from discreet.ledger import Role, SubAccount, SubAccountGrant
 
 def open_child(context: Context, name: str, budget: Guarantee) -> Context:
     """Grant a child of ``context``, or find the one granted under this name."""
-    below = PrivacyBudget(budget, context.unit)
+    below = PrivacyBudget(budget, context.unit, set_aside_from=context.budget)
     account = SubAccount.opened(
         context.ledger,
         context.account.account,

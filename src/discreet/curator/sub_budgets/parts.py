@@ -75,7 +75,7 @@ def grant_parts(
     detail: Mapping[str, object],
 ) -> Granted:
     """Charge for all parts at once, or find them as they were granted under this name."""
-    each = PrivacyBudget(budget, context.unit)
+    each = PrivacyBudget(budget, context.unit, set_aside_from=context.budget)
     account = SubAccount.opened(
         context.ledger,
         context.account.account,

@@ -17,7 +17,7 @@ from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
-from discreet.curator.statement import VERSION
+from discreet.curator.statement import VERSION, share_stated
 from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import fingerprint_of, request_fingerprint
 from discreet.curator.synopsis.mechanism import (
@@ -238,6 +238,7 @@ def synopsis_facts(
         "protects": protection_text(context.unit),
         "budget": guarantee_text(context.budget.total),
         "budget_adds_up": context.budget.name,
+        **share_stated(context.budget),
         "synopsis": {"attributes": list(source.universe.names), "rmse": rmse},
         "cells": source.universe.size,
         "measures": [

@@ -123,10 +123,25 @@ def _guaranteed(statement: StatementFacts) -> tuple[str, ...]:
         f"A test that accuses 5 % of the innocent finds at most {_share(statement.power())} of"
         " those who are there."
     )
-    if statement.get("budget"):
+    return (*lines, *_together(statement))
+
+
+def _together(statement: StatementFacts) -> tuple[str, ...]:
+    """What all releases keep: of a share of a larger budget, both are said."""
+    if not statement.get("budget"):
+        return ()
+    share = statement.get("budget_is_a_share")
+    all_of = "All releases from the share that paid" if share else "All releases together"
+    kept = "keep it" if share else "keep the budget"
+    lines = [
+        f"{all_of} {kept}, {statement['budget']}; what adds up is"
+        f" {statement['budget_adds_up']}, and holds however questions are chosen."
+    ]
+    if share:
+        whole = statement.get("whole_budget")
         lines.append(
-            f"All releases together keep the budget, {statement['budget']}; what adds up is"
-            f" {statement['budget_adds_up']}, and holds however questions are chosen."
+            "It was set aside from the budget of the data. All releases of these data, whoever"
+            f" asked, keep that one together{f': {whole}' if whole else ''}."
         )
     return tuple(lines)
 

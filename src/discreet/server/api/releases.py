@@ -80,7 +80,9 @@ async def titles(service: TheService, person: Asker, page: ThePage) -> Listing:
 async def statement(service: TheService, person: Reader, key: str, name: Name = None) -> Response:
     """The privacy statement of a release, in words."""
     stored = await service.releases.read(person, key)
-    return Response(await run_in_threadpool(statement_of, stored, name), media_type="text/plain")
+    whole = service.schema["budget"]
+    told = await run_in_threadpool(statement_of, stored, name, whole=whole)
+    return Response(told, media_type="text/plain")
 
 
 @router.get("/releases/{key}.{form}", response_class=Response, responses={200: _FILES})

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from sqlalchemy import Connection
 
 from discreet.core.errors import InvalidParameter
 from discreet.release import Release
+from discreet.release.format import at_most
 from discreet.server.rights import Action, require
 from discreet.server.runtime import Runtime
 from discreet.server.state import publications, releases
@@ -99,9 +102,17 @@ def as_svg(release: Release) -> bytes:
         return path.read_bytes()
 
 
-def statement_of(stored: StoredRelease, name: str | None = None) -> str:
-    """The privacy statement, in words."""
+def statement_of(
+    stored: StoredRelease, name: str | None = None, *, whole: Mapping[str, float]
+) -> str:
+    """The privacy statement, in words; beside a grant's budget stands the whole, which is public.
+
+    What others have or spent of the whole is not said.
+    """
     document: dict[str, Any] = json.loads(stored.document)
     if isinstance(document.get("statement"), str):
         return str(document["statement"])
-    return str(table_of(stored, name).statement)
+    found = table_of(stored, name)
+    stated = ", ".join(f"{each} {at_most(value)}" for each, value in whole.items() if value)
+    facts = {**found.statement, "whole_budget": stated}
+    return str(replace(found, statement=facts).statement)

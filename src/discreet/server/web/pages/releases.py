@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -79,8 +80,9 @@ async def gallery(page: AskPage, after: After = None) -> Response:
     """One's own releases, the latest first."""
     titles = await page.service.releases.titles(page.person, before=cursor_from(after), count=PAGE)
     stored = [await page.service.releases.read(page.person, each.id) for each in titles]
+    whole = page.service.schema["budget"]
     shown = await run_in_threadpool(
-        lambda: [(each.made_at, shown_release(each)) for each in stored]
+        lambda: [(each.made_at, shown_release(each, whole=whole)) for each in stored]
     )
     last = str(Cursor(titles[-1].made_at, titles[-1].id)) if len(titles) == PAGE else None
     return page.render("releases.html", releases=shown, next=last)
@@ -91,7 +93,8 @@ async def release(page: ReadPublishedPage, key: str, name: Named = None) -> Resp
     """A release of one's own, or one that was published."""
     stored = await page.service.releases.read(page.person, key)
     own = stored.person_id == page.person.id
-    shown = await run_in_threadpool(shown_release, stored, name)
+    whole = page.service.schema["budget"]
+    shown = await run_in_threadpool(shown_release, stored, name, whole=whole)
     return page.render("release.html", release=shown, own=own, made_at=stored.made_at)
 
 
@@ -119,7 +122,8 @@ async def publish(page: PublishPage) -> Response:
 async def publication(page: ReadPublishedPage, key: str) -> Response:
     """A publication with its releases."""
     found, items = await page.service.publications.read(page.person, key)
-    shown = await run_in_threadpool(lambda: [shown_release(each) for each in items])
+    whole = page.service.schema["budget"]
+    shown = await run_in_threadpool(lambda: [shown_release(each, whole=whole) for each in items])
     return page.render(
         "publication.html",
         publication=found,
@@ -146,7 +150,9 @@ async def _published(
     return page.render("published.html", **told)
 
 
-def shown_release(stored: StoredRelease, name: str | None = None) -> ShownRelease:
+def shown_release(
+    stored: StoredRelease, name: str | None = None, *, whole: Mapping[str, float]
+) -> ShownRelease:
     """A release with all that a page shows of it."""
     document: dict[str, Any] = json.loads(stored.document)
     names = tuple(document.get("batch", {}))
@@ -169,7 +175,7 @@ def shown_release(stored: StoredRelease, name: str | None = None) -> ShownReleas
         attributes=attributes,
         answers=tuple(f"{each:.1f}" for each in document.get("answers", ())),
         plain=as_json(document) if found is None else "",
-        statement="" if found is None else statement_of(stored, wanted),
+        statement="" if found is None else statement_of(stored, wanted, whole=whole),
     )
 
 
