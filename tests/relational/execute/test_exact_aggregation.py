@@ -24,6 +24,7 @@ from discreet.relational.execute.exact_aggregation import (
     ExactAggregates,
     aggregate_exactly,
     joined_halves,
+    roomy,
 )
 from discreet.relational.plan.query import Query
 from discreet.relational.schema.declarations import Declaration
@@ -219,6 +220,28 @@ def test_wide_sums_are_put_together_from_their_halves(sums: list[int]) -> None:
     high = np.array([total >> 62 for total in sums], dtype=np.int64)
     low = np.array([total & (2**62 - 1) for total in sums], dtype=np.int64)
     assert [int(total) for total in joined_halves(high, low)] == sums
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(-(2**124), 2**124), max_size=5))
+def test_wide_sums_that_come_whole_have_room_for_noise(sums: list[int]) -> None:
+    with opened([], dp.Row()) as database:
+        listed = ", ".join(f"({place}, {total})" for place, total in enumerate(sums))
+        rows = f"(VALUES {listed})" if sums else "(SELECT 1, 2 WHERE FALSE)"
+        _, came = database.engine.numbers(f"SELECT i, t FROM {rows} AS v(i, t) ORDER BY i")
+    found = roomy(came)
+    assert found.tolist() == sums
+    assert found.dtype == object or all(-(2**62) <= total < 2**62 for total in sums)
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 5_000])
+def test_numbers_are_all_there_however_many(size: int) -> None:
+    with opened([], dp.Row()) as database:
+        text = f"SELECT CAST(i % 200 AS UTINYINT) AS a, i * 3 AS b FROM range({size}) AS r(i)"
+        first, second = database.engine.numbers(f"{text} ORDER BY i")
+    assert first.tolist() == [i % 200 for i in range(size)]
+    assert second.tolist() == [3 * i for i in range(size)]
+    assert first.dtype == second.dtype == np.int64
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -125,6 +125,10 @@ class Dialect(ABC):
     def wide_sum(self, text: str) -> str:
         """The exact sum of whole numbers, wide enough for any table; 0 where there are none."""
 
+    def sums_whole(self, cells: int) -> bool:
+        """Whether wide sums of so many cells come back in one column each; else in halves."""
+        return False
+
     @abstractmethod
     def halves(self, text: str) -> tuple[str, str]:
         """A wide sum as two 64-bit columns: the part above 62 bits, and the 62 bits below."""

@@ -9,7 +9,7 @@ Source: contract, "Bounding inside the engine", "Numbers". Proof: ``proofs/relat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -40,6 +40,8 @@ from discreet.relational.plan.query import Query
 from discreet.relational.types.data_type import DataType
 
 _HALF = 1 << 62
+_ONLY = "0 AS cell"
+"""The number of the cell where there is one alone."""
 
 
 @dataclass(frozen=True)
@@ -191,11 +193,20 @@ class _Run:
             return {self.numbers[0]: counts}
         parts = iter(fetched)
         return {
-            number: self._spread(cell, joined_halves(next(parts), next(parts)))
-            if self._is_wide(measure)
-            else self._spread(cell, next(parts))
+            number: self._spread(cell, self._joined(parts, measure))
             for number, measure in zip(self.numbers, self.measures, strict=True)
         }
+
+    def _joined(self, parts: Iterator[NDArray[Any]], measure: Measure) -> NDArray[Any]:
+        """The sums of a measure, of one column or of two."""
+        if not self._is_wide(measure):
+            return next(parts)
+        return roomy(next(parts)) if self._whole else joined_halves(next(parts), next(parts))
+
+    @property
+    def _whole(self) -> bool:
+        """Whether wide sums are one column each."""
+        return self.engine.dialect.sums_whole(self.query.keys.cells)
 
     def _run_text(self) -> str:
         """What runs once the question is paid for: the same numbers as those of ``text``."""
@@ -207,17 +218,19 @@ class _Run:
         if isinstance(self.measures[0], Ranks):
             return self._grouped(["COUNT(*) AS m0"], ("c0",), ("CAST(c0 AS BIGINT)", "m0"))
         if self.person is None and self.contributions.keys_plain:
+            if self._whole and not self.query.keys.blocks:
+                return self._at_once(_ONLY)
             return self._with_cells(self._at_once(), self._outer())
         sums = [self._sum(number, m, f"c{number}") for number, m in enumerate(self.measures)]
         return self._grouped(sums, (), self._outer())
 
-    def _at_once(self) -> str:
+    def _at_once(self, *first: str) -> str:
         """The sums by keys that are columns of the rows, in one step over them."""
         rows = self.contributions
         sums = [
             self._sum(number, m, rows.content(number)) for number, m in enumerate(self.measures)
         ]
-        return rows.grouped(sums)
+        return rows.grouped([*first, *sums])
 
     def _is_wide(self, measure: Measure) -> bool:
         """Whether a sum may need more than 64 bits."""
@@ -229,7 +242,7 @@ class _Run:
             for number, measure in enumerate(self.measures)
             for text in (
                 self.engine.dialect.halves(f"m{number}")
-                if self._is_wide(measure)
+                if self._is_wide(measure) and not self._whole
                 else (f"CAST(m{number} AS BIGINT)",)
                 if isinstance(measure, ValuesTotal)
                 else (f"m{number}",)
@@ -372,6 +385,8 @@ class _WeightedRun(_Run):
     def _by_cell(self, each: Sequence[str], source: str) -> str:
         where = "WHERE a.cell IS NOT NULL GROUP BY a.cell"
         inside = f"SELECT a.cell AS cell, {self._summed(each)} FROM {source} {where}"
+        if self._whole:
+            return inside
         return f"SELECT cell, {', '.join(self._outer())} FROM ({inside}) AS q"
 
     def _by_person(self, weights: RowWeights) -> str:
@@ -384,8 +399,12 @@ class _WeightedRun(_Run):
             weights.counted(text or "a.n", *size, dialect)
             for text, size in zip(each, self._sizes, strict=True)
         ]
-        inside = f"SELECT {self._summed(weighed)} FROM {source}"
-        return f"SELECT 0 AS cell, {', '.join(self._outer())} FROM ({inside}) AS q"
+        summed = self._summed(weighed)
+        if self._whole:
+            return f"SELECT {_ONLY}, {summed} FROM {source}"
+        return (
+            f"SELECT {_ONLY}, {', '.join(self._outer())} FROM (SELECT {summed} FROM {source}) AS q"
+        )
 
     @cached_property
     def _sizes(self) -> list[tuple[int, int]]:
@@ -405,6 +424,12 @@ class _WeightedRun(_Run):
         measure = self.measures[number]
         alone = isinstance(measure, CountPeople) or measure == CountRows(None)
         return "" if alone else f"a.c{number}"
+
+
+def roomy(whole: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers as they are while they fit 64 bits with room to spare, else exact."""
+    fits = whole.dtype != object and bool(((whole >= -_HALF) & (whole < _HALF)).all())
+    return whole if fits else whole.astype(object)
 
 
 def joined_halves(high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[Any]:

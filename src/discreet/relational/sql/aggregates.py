@@ -130,8 +130,8 @@ class _Reading:
             value = Call(cast(DataType.DOUBLE), (value,))
         if value.domain.kind not in (DataType.INTEGER, DataType.DOUBLE):
             raise not_a_number(value, title, self.below.rows)
-        name = node.sql()
-        require_bounded(value, name, self.below.rows)
+        if not (value.domain.bounded and value.domain.declared):
+            require_bounded(value, node.sql(), self.below.rows)
         return where(value, self.condition)
 
     def values(self, node: exp.Distinct) -> Expression:

@@ -26,7 +26,7 @@ from discreet.relational.bounding.hashing import NATIVE, Hashing
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.engines.duckdb.crowds import LARGE, LEAST, crowds
 from discreet.relational.engines.duckdb.csv_file import text_file
-from discreet.relational.engines.duckdb.dialect import DuckDBDialect
+from discreet.relational.engines.duckdb.dialect import WHOLE_CELLS, DuckDBDialect
 from discreet.relational.engines.duckdb.frames import typed
 from discreet.relational.engines.duckdb.key_tables import TemporaryTables
 from discreet.relational.engines.duckdb.spill import private_folder, removed_with
@@ -171,10 +171,18 @@ class DuckDB:
         return crowds(rows, limit)
 
     def numbers(self, text: str) -> list[NDArray[np.int64]]:
-        """Run a SELECT whose columns are all 64-bit integers without NULL."""
+        """Run a SELECT whose columns are all 64-bit integers without NULL.
+
+        The first rows come as Python's numbers, which are quicker for a few, and of any size.
+        """
         with self._alone:
-            fetched = self._run(text).fetchnumpy()
-        return [np.asarray(column, dtype=np.int64) for column in fetched.values()]
+            result = self._run(text)
+            first = [_whole(column) for column in zip(*result.fetchmany(WHOLE_CELLS), strict=True)]
+            fetched = result.fetchnumpy() if first and len(first[0]) == WHOLE_CELLS else {}
+            if not first:
+                return [np.empty(0, dtype=np.int64) for _ in result.description]
+        rest = [np.asarray(column, dtype=np.int64) for column in fetched.values()]
+        return [np.concatenate(pair) for pair in zip(first, rest, strict=True)] if rest else first
 
     def keyed(self, text: str) -> list[NDArray[Any]]:
         """Run a SELECT of candidate keys and, last, their numbers of people."""
@@ -274,6 +282,14 @@ class DuckDB:
                 )
         every = " UNION ALL ".join(f"SELECT * FROM {name}" for name in names)
         self._run(f"CREATE VIEW {view} AS {every}")
+
+
+def _whole(values: tuple[int, ...]) -> NDArray[Any]:
+    """Whole numbers: of 64 bits, or of any size where they are larger."""
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        return np.array(values, dtype=object)
 
 
 def _bytes(source: CSVFile | Files) -> int:
