@@ -67,6 +67,15 @@ def test_ticks_stand_in_a_file_for_pages(events: Path) -> None:
     assert [tick["tick"] for tick in told] == list(range(6))
 
 
+def test_keys_are_found_for_a_delta(events: Path) -> None:
+    find = "--find-keys 5 --find-every 3 --epsilon 2 --delta 1e-6"
+    done = run(NEW.replace("--keys A,B,C", find).replace("--epsilon 1 ", "") + " --json")
+    assert done.code == 0, done.error
+    told = [json.loads(line) for line in done.output.splitlines()]
+    assert [tick["values"] for tick in told[:2]] == [{}, {}]
+    assert all(set(tick["values"]) <= {"A", "B", "C"} for tick in told)
+
+
 def test_machines_get_a_line_for_each_tick(events: Path) -> None:
     told = [json.loads(line) for line in run(f"{NEW} --json").output.splitlines()]
     assert [tick["tick"] for tick in told] == list(range(6))
@@ -80,6 +89,9 @@ def test_machines_get_a_line_for_each_tick(events: Path) -> None:
         (NEW.replace("--every 1m", "--every soon"), "tick_length"),
         (NEW.replace("--start 2027-01-01T00:00", ""), "tick_start"),
         (NEW.replace("--keys A,B,C", ""), "stream_keys_undeclared"),
+        (f"{NEW} --find-keys 5 --find-every 3", "stream_keys"),
+        (NEW.replace("--keys A,B,C", "--find-keys 5"), "stream_keys"),
+        (NEW.replace("--keys A,B,C", "--find-keys 5 --find-every 3"), "keys_need_delta"),
         (NEW.replace("--max-events 2", ""), "user_without_cap"),
         (NEW.replace("--person patient", ""), "user_without_cap"),
         (NEW.replace("events.jsonl", "events.txt"), "stream_source"),

@@ -9,7 +9,14 @@ import typer
 
 from discreet.cli import display
 from discreet.cli.options import Confidence, Delta, Epsilon, Machine, ProjectFile, Rho
-from discreet.cli.stream_options import CounterName, counter_of, source_of, span_of, start_of
+from discreet.cli.stream_options import (
+    CounterName,
+    counter_of,
+    keys_of,
+    source_of,
+    span_of,
+    start_of,
+)
 from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -30,6 +37,13 @@ def stream(
     key: Annotated[str | None, typer.Option("--key", help="The field that is counted by.")] = None,
     keys: Annotated[
         str | None, typer.Option("--keys", metavar="A,B,C", help="All its values, in public.")
+    ] = None,
+    find_keys: Annotated[
+        int | None,
+        typer.Option("--find-keys", help="In place of a list: how many are named, for a delta."),
+    ] = None,
+    find_every: Annotated[
+        int | None, typer.Option("--find-every", help="After how many ticks they are looked for.")
     ] = None,
     person: Annotated[
         str | None, typer.Option("--person", help="The field that says whose an event is.")
@@ -124,7 +138,7 @@ def stream(
                     ),
                     mechanism=counter_of(counter),
                     spend=spend,
-                    keys=None if keys is None else [each.strip() for each in keys.split(",")],
+                    keys=keys_of(keys, find_keys, find_every),
                     state=state,
                     clock=clock,
                     confidence=confidence,

@@ -12,6 +12,7 @@ from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from discreet.streams.live.events import EventFields
+    from discreet.streams.live.found_keys import FoundKeys
     from discreet.streams.sources.source import EventSource
 
 _SPAN = re.compile(r"(?P<count>\d+(?:\.\d+)?)(?P<unit>ms|s|m|h|d)")
@@ -98,3 +99,20 @@ def source_of(text: str, fields: EventFields) -> EventSource:
         received=path.name,
         remedy="Name the file by what it holds, or write an address.",
     )
+
+
+def keys_of(
+    listed: str | None, most: int | None, every: int | None
+) -> list[str] | FoundKeys | None:
+    """The list of keys; or how many are to be found, after every so many ticks."""
+    if most is None and every is None:
+        return None if listed is None else [each.strip() for each in listed.split(",")]
+    if listed is not None or most is None or every is None:
+        raise InvalidParameter(
+            code="stream_keys",
+            expectation="--keys, or --find-keys together with --find-every",
+            remedy="Write --keys A,B,C; or --find-keys 50 --find-every 12 and a --delta.",
+        )
+    from discreet.streams.live import found_keys
+
+    return found_keys.FoundKeys(most=most, every=every)

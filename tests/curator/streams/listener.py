@@ -31,7 +31,7 @@ def main(folder: Path, name: str, transcript: Path) -> None:
             source,
             unit=UserLevel("patient", max_events=2),
             keys=["A", "B", "C"],
-            ticks=Ticks(start=datetime.now(UTC), length=timedelta(milliseconds=50), count=1 << 16),
+            ticks=Ticks(start=datetime.now(UTC), length=timedelta(milliseconds=500), count=1 << 16),
             mechanism=BinaryTree,
             spend=dp.PureDP(epsilon=10**6),  # so little noise that nothing hides a lost event
             state=folder / "state",

@@ -203,6 +203,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "stream_found_keys",
     ),
     "a statistic": ({"source": VALUED, "statistic": RunningTotal(BILL)}, "stream_found_keys"),
+    "a window": ({"mechanism": partial(SlidingWindow, window=2)}, "stream_found_keys"),
     "a value and no statistic": ({"source": VALUED}, "stream_field"),
     "a statistic and no value": ({"statistic": RunningTotal(BILL)}, "stream_field"),
     "no statistic": ({"statistic": Quantiles([1, 2])}, "not_a_live_statistic"),

@@ -8,6 +8,7 @@ at any tick.
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 
 from discreet.core.errors import LedgerError
 from discreet.streams.live.clock import ManualClock, ReplayClock
-from discreet.streams.live.closings import Closings
+from discreet.streams.live.closings import Closings, _watch
 from discreet.streams.live.events import EventFields, Events
 from discreet.streams.live.live_stream import LiveStream
 from discreet.streams.live.state_file import OutputsInMemory, StateInMemory
@@ -179,6 +180,29 @@ def test_a_source_that_is_away_at_a_closing_is_asked_again() -> None:
     clock.advance(MINUTE)
     with pytest.raises(type(away(what=""))):
         cuts.of(1)
+
+
+def test_a_watch_outlives_what_fails_and_ends_where_another_speaks() -> None:
+    clock = ManualClock(microseconds(START) + 10**9)
+    source, tries = ScriptedSource(EventFields(key="key")), []
+
+    def failing(tick: int, place: Offset) -> None:
+        tries.append(tick)
+        if len(tries) == 1:
+            raise OSError
+
+    cuts = Closings(source, ticks(), clock, failing)
+    _watch(weakref.ref(cuts), cuts._stopped)  # returns when all ticks are noted
+    assert tries == [7, 7]
+    tries.clear()
+
+    def taken(tick: int, place: Offset) -> None:
+        tries.append(tick)
+        raise LedgerError(code="taken", expectation="", remedy="")
+
+    cuts = Closings(source, ticks(), clock, taken)
+    _watch(weakref.ref(cuts), cuts._stopped)
+    assert tries == [7]
 
 
 def test_ticks_open_and_close_by_the_clock() -> None:

@@ -51,6 +51,7 @@ from discreet.streams.sources.counted_batches import CountedBatches
 from discreet.streams.sources.source import EventSource
 from discreet.streams.tags import from_dict, to_dict
 from discreet.streams.units import EventLevel, StreamUnit, WEvent, require_unit
+from discreet.streams.window import SlidingWindow
 
 
 def open_stream(
@@ -164,6 +165,14 @@ def _with_names(
 ) -> Offer[Any]:
     """Names and counts are paid for together, each from its part of the spend."""
     assert isinstance(told.names, FoundBy)
+    if isinstance(made, SlidingWindow):
+        raise InvalidParameter(
+            code="stream_found_keys",
+            expectation="totals since the beginning for keys that nobody listed: what was before a "
+            "key's naming is counted then, and would stand in a window of other ticks",
+            received=type(made).__name__,
+            remedy="Choose another counter, such as dp.streams.BinaryTree; or list the keys.",
+        )
     names, rest = parts
     context.scope.require_event(made.event, context.unit)
     if context.randomness.private:  # test mode has no price

@@ -19,7 +19,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import LedgerError
 from discreet.streams.live.clock import Clock
 from discreet.streams.live.ticks import Ticks
 from discreet.streams.sources.source import EventSource, Offset
@@ -102,14 +102,18 @@ class Closings:
 def _watch(watched: weakref.ref[Closings], stopped: threading.Event) -> None:
     """Note closings as long as somebody holds the stream."""
     while not stopped.is_set():
-        cuts = watched()
-        if cuts is None:
+        closings = watched()
+        if closings is None:
             return
         try:
-            left = cuts.note()
-        except DiscreetError:
-            left = _AGAIN  # whoever counts the tick meets the same, and says so
-        del cuts
+            left = closings.note()
+        except LedgerError:
+            return  # another process speaks for the stream, or it cannot be written
+        except Exception:
+            stopped.wait(_AGAIN)  # whoever counts the tick meets the same, and says so
+            continue
+        finally:
+            del closings
         if left is None:
             return
         stopped.wait(max(0.0, min(left, _NAP)))
