@@ -102,3 +102,21 @@ def test_laws_of_rows_given_others_are_no_tables() -> None:
     with pytest.raises(dp.errors.InvalidParameter) as refused:
         law.fit(table())
     assert refused.value.code == "not_a_synthesiser"
+
+
+def test_a_release_says_what_the_spend_paid_for_and_the_events_agree() -> None:
+    """Of pure spends, measuring columns is the first events' part, and all parts add up."""
+    for kind, more in ((dp.synthetic.AIM, {}), (dp.synthetic.MST, {})):
+        mechanism = kind(
+            workload=Workload.marginals(PATIENTS, 2),
+            spend=dp.PureDP(epsilon=1),
+            size=NoisyRecordCount(),
+            **more,
+        )
+        split = mechanism.budget_split
+        assert sum(split.values()) == 1
+        _, spend = mechanism.run(np.full(PATIENTS.shape, 50))
+        columns = sum(event.epsilon(delta=0) for event in spend.ran[: len(PATIENTS.shape)])
+        assert columns == pytest.approx(float(split["columns"]))
+        told = mechanism.fit(table(300)).budget_split
+        assert told == {name: float(share) for name, share in split.items()}

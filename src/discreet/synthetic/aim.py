@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.core.parameters import Number, probability
+from discreet.core.parameters import Number, exact, probability
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, mean_error, whole_score
 from discreet.synthetic.annealing import MEASURING, AnnealedRounds
@@ -76,6 +76,17 @@ class AIM(GraphicalMechanism):
     def _batch(self) -> int:
         """Marginals that are selected from the same scores; more where there are many columns."""
         return max(1, len(self._sizes) // 8)
+
+    @property
+    def budget_split(self) -> dict[str, Fraction]:
+        """What the spend pays for; the rounds share selection and measuring alike."""
+        columns = exact(self.columns)
+        rest = 1 - columns
+        return {
+            "columns": columns,
+            "selection": rest * (1 - MEASURING),
+            "marginals": rest * MEASURING,
+        }
 
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
         done = self._columns_measured(counts, self.columns, kept=self._kept, merging=self.merging)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,11 @@ class FullHistogram(TableMechanism):
     @property
     def _steps(self) -> int:
         return 1
+
+    @property
+    def budget_split(self) -> dict[str, Fraction]:
+        """What the spend pays for."""
+        return {"cells": Fraction(1)}
 
     def release(self, counts: Counted) -> HistogramModel:
         """Measure every cell."""

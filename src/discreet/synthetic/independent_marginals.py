@@ -6,6 +6,7 @@ Source: 004b:A14 (the model without edges).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend
@@ -29,6 +30,11 @@ class IndependentMarginals(GraphicalMechanism):
     @property
     def _steps(self) -> int:
         return len(self._sizes)
+
+    @property
+    def budget_split(self) -> dict[str, Fraction]:
+        """What the spend pays for."""
+        return {"columns": Fraction(1)}
 
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
         everything = set(range(len(self._sizes)))

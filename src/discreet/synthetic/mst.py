@@ -67,6 +67,11 @@ class MST(GraphicalMechanism):
     def _steps(self) -> int:
         return 3 * len(self._sizes)
 
+    @property
+    def budget_split(self) -> dict[str, Fraction]:
+        """What the spend pays for."""
+        return dict.fromkeys(("columns", "selection", "marginals"), _THIRD)
+
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
         done = self._columns_measured(counts, _THIRD, kept=self._kept, merging=self.merging)
         edges = self._tree(done.spend, done.counts, done.model)

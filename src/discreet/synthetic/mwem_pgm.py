@@ -51,6 +51,16 @@ class MWEMPGM(GraphicalMechanism):
     def _steps(self) -> int:
         return self.rounds
 
+    @property
+    def budget_split(self) -> dict[str, Fraction]:
+        """What the spend pays for; all rounds alike."""
+        rest = 1 - _COLUMNS
+        return {
+            "columns": _COLUMNS,
+            "selection": rest * _SELECTING,
+            "marginals": rest * (1 - _SELECTING),
+        }
+
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
         everything = set(range(len(self._sizes)))
         done = self._columns_measured(counts, _COLUMNS, kept=everything, merging=0.0)

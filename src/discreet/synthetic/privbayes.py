@@ -138,6 +138,11 @@ class PrivBayes(FitsTables):
     def _choosing(self) -> Fraction:
         return exact(self.selection) if self._choices else Fraction(0)
 
+    @property
+    def budget_split(self) -> dict[str, Fraction]:
+        """What the spend pays for; the number of records is one of the measurements."""
+        return {"selection": self._choosing, "marginals": 1 - self._choosing}
+
     @cached_property
     def _paid(self) -> PureDP | ZCDP:
         """The spend as it adds up: in the definition that measures with less noise."""

@@ -92,6 +92,9 @@ def test_it_is_found_again_and_reads_the_same() -> None:
 def test_prices_are_those_of_the_declared_limits() -> None:
     request = TablesRequest.of(curator().context, "patients", ["visits", "orders"])
     assert [each.records for each in (request.people, *request.rows)] == [1, 3, 1]
+    numbers = {each.name: each.values for each in request.people.universe.attributes}
+    assert numbers["visits"] == (0, 1, 2, 3)
+    assert numbers["orders"] == (0, 1)
     people, *rows = request.mechanisms(SPEND)
     assert [each.records for each in (people, *rows)] == [1, 3, 1]
     total = sum(each.event.epsilon(delta=0) for each in (people, *rows))
