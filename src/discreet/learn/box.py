@@ -71,8 +71,11 @@ class Box:
 
     def units(self, values: Floats) -> Floats:
         """Numbers in units of the box, clamped; for predictions, which need no grid."""
-        scaled: Floats = (np.clip(values, self.low, self.high) - self.middle) / self.half
-        return np.nan_to_num(scaled, nan=0.0)
+        scaled: Floats = np.clip(values, self.low, self.high)
+        scaled -= self.middle
+        scaled /= self.half
+        np.copyto(scaled, 0.0, where=np.isnan(scaled))
+        return scaled
 
 
 def _not_bounds(name: str, received: object) -> InvalidParameter:
