@@ -71,11 +71,20 @@ class Box:
 
     def units(self, values: Floats) -> Floats:
         """Numbers in units of the box, clamped; for predictions, which need no grid."""
-        scaled: Floats = np.clip(values, self.low, self.high)
-        scaled -= self.middle
-        scaled /= self.half
-        np.copyto(scaled, 0.0, where=np.isnan(scaled))
-        return scaled
+        return self._units(values, np.empty(values.shape))
+
+    def units_and_one(self, values: Floats) -> Floats:
+        """The same with a last column of ones, for an intercept."""
+        both = np.ones((len(values), values.shape[1] + 1))
+        self._units(values, both[:, :-1])
+        return both
+
+    def _units(self, values: Floats, out: Floats) -> Floats:
+        np.clip(values, self.low, self.high, out=out)
+        out -= self.middle
+        out /= self.half
+        np.copyto(out, 0.0, where=np.isnan(out))
+        return out
 
 
 def _not_bounds(name: str, received: object) -> InvalidParameter:
