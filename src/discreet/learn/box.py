@@ -69,6 +69,10 @@ class Box:
         np.rint(out, out=out)
         return np.clip(out, -ONE, ONE, out=out)
 
+    def filled(self, values: Floats) -> Floats:
+        """Numbers clamped to the bounds, the middle where one is missing; for predictions."""
+        return np.where(np.isnan(values), self.middle, np.clip(values, self.low, self.high))
+
     def units(self, values: Floats) -> Floats:
         """Numbers in units of the box, clamped; for predictions, which need no grid."""
         return self._units(values, np.empty(values.shape))

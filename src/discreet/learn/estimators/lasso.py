@@ -70,6 +70,6 @@ class Lasso(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         box, height = self._box(rows.shape[1]), Box.of(self.target_bounds, 1, name="target_bounds")
-        x = np.where(np.isnan(rows), box.middle, np.clip(rows, box.low, box.high))
+        x = box.filled(rows)
         found: Floats = np.clip(x @ self.coef_ + self.intercept_, height.low[0], height.high[0])
         return found

@@ -114,7 +114,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         box = self._box(rows.shape[1])
-        x = np.where(np.isnan(rows), box.middle, np.clip(rows, box.low, box.high))
+        x = box.filled(rows)
         scores: Floats = x @ self.coef_.T + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
