@@ -15,6 +15,8 @@ import sklearn.naive_bayes as plain_bayes
 import discreet as dp
 from discreet import learn
 from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.curator.budget import as_written
+from discreet.learn.saved_models import model_from_json
 from discreet.noise import Noiseless
 
 RNG = np.random.default_rng(1)
@@ -136,6 +138,27 @@ def test_an_estimator_of_ones_own_is_bought_as_such() -> None:
         with pytest.raises(DiscreetError, match="policy_measurement"):
             call(Own(), THREE, target="x2", spend=SPEND)
     assert source.remaining == dp.PureDP(epsilon=90, unit=dp.Row())
+
+
+@pytest.mark.parametrize(
+    ("budget", "spend"),
+    [
+        (dp.ZCDP(rho=1), dp.ZCDP(rho=0.5)),
+        (dp.ApproxDP(epsilon=9, delta=1e-5), dp.ApproxDP(epsilon=2, delta=1e-6)),
+        (dp.ApproxDP(epsilon=9, delta=1e-5), dp.PureDP(epsilon=2)),
+    ],
+)
+def test_every_budget_pays_and_models_say_what_was_promised(budget: Any, spend: Any) -> None:
+    source = curator(budget=budget)
+    for model, text, target in (
+        (learn.Ridge(), THREE, "x2"),
+        (learn.GaussianNB(), LABELLED, "state"),
+    ):
+        if source.preview_fit(model, text, target=target, spend=spend).affordable:
+            made = source.fit(model, text, target=target, spend=spend)
+            assert made.guarantee_ == as_written(spend).per(dp.Row())
+            assert str(model_from_json(made.to_json()).statement) == str(made.statement)
+    assert source.remaining != budget.per(dp.Row())
 
 
 def test_exchanged_people_cost_twice_the_noise() -> None:

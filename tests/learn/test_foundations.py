@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
@@ -17,6 +18,7 @@ import discreet as dp
 from discreet.core.errors import InvalidParameter
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import BITS, ONE, Box
+from discreet.learn.estimators.base import class_numbers
 from discreet.learn.estimators.kmeans import nearest_centre
 from discreet.learn.exact_sums import ROWS, products, slices, sums
 from discreet.learn.privacy import Privacy, identifiers
@@ -205,3 +207,12 @@ def test_an_answer_that_is_no_number_counts_as_one_half(odd: object) -> None:
 
     assert asked.answer(query) == pytest.approx(0.995)
     assert asked.answer(lambda rows: np.array([*query(rows)[1:], 0.5])) == pytest.approx(0.995)
+
+
+def test_labels_are_numbered_alike_one_by_one_and_all_at_once() -> None:
+    labels: list[Any] = [0, 1, 2, 7, -1, 1.5, True, math.nan, math.inf]
+    for classes in ([0, 1], [2, 0.0, 1], [True, False], list(range(40))):
+        together, found = class_numbers(classes, np.array(labels, dtype=float))
+        apart, each = class_numbers(classes, np.array(labels, dtype=object))
+        assert found.tolist() == each.tolist()
+        assert together.tolist() == apart.tolist()

@@ -69,10 +69,26 @@ class Box:
         np.rint(out, out=out)
         return np.clip(out, -ONE, ONE, out=out)
 
+    def filled(self, values: Floats) -> Floats:
+        """Numbers clamped to the bounds, the middle where one is missing; for predictions."""
+        return np.where(np.isnan(values), self.middle, np.clip(values, self.low, self.high))
+
     def units(self, values: Floats) -> Floats:
         """Numbers in units of the box, clamped; for predictions, which need no grid."""
-        scaled: Floats = (np.clip(values, self.low, self.high) - self.middle) / self.half
-        return np.nan_to_num(scaled, nan=0.0)
+        return self._units(values, np.empty(values.shape))
+
+    def units_and_one(self, values: Floats) -> Floats:
+        """The same with a last column of ones, for an intercept."""
+        both = np.ones((len(values), values.shape[1] + 1))
+        self._units(values, both[:, :-1])
+        return both
+
+    def _units(self, values: Floats, out: Floats) -> Floats:
+        np.clip(values, self.low, self.high, out=out)
+        out -= self.middle
+        out /= self.half
+        np.copyto(out, 0.0, where=np.isnan(out))
+        return out
 
 
 def _not_bounds(name: str, received: object) -> InvalidParameter:

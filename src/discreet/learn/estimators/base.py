@@ -144,6 +144,10 @@ def read_target(y: Any, rows: int) -> Any:
     return array
 
 
+_FEW = 32
+"""Classes that are looked for one by one."""
+
+
 def class_numbers(classes: Any, y: Any) -> tuple[Any, Ints]:
     """The declared classes in order, and for each row its place among them; -1 for unknown ones."""
     known = None if classes is None else np.asarray(classes)
@@ -154,9 +158,14 @@ def class_numbers(classes: Any, y: Any) -> tuple[Any, Ints]:
             received=type(classes).__name__,
             remedy="Write classes=[0, 1].",
         )
-    ordered = np.unique(known)
+    ordered, labels = np.unique(known), np.asarray(y)
+    if labels.dtype.kind in "biuf" and ordered.dtype.kind in "biuf" and len(ordered) <= _FEW:
+        found = np.full(labels.shape, -1, dtype=np.int64)
+        for number, each in enumerate(ordered):
+            found[labels == each] = number
+        return ordered, found
     place = {each: number for number, each in enumerate(ordered.tolist())}
-    numbers = [_place(place, each) for each in np.asarray(y).tolist()]
+    numbers = [_place(place, each) for each in labels.tolist()]
     return ordered, np.array(numbers, dtype=np.int64)
 
 

@@ -57,7 +57,7 @@ class Lasso(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         box, height = self._box(rows.shape[1]), Box.of(self.target_bounds, 1, name="target_bounds")
         optimiser = FrankWolfe(steps=self.steps, radius=self.radius, privacy=privacy.bounded)
         kept = known & privacy.kept(len(rows), people)
-        units = np.concatenate([box.units(rows[kept]), np.ones((kept.sum(), 1))], axis=1)
+        units = box.units_and_one(rows if kept.all() else rows[kept])
         theta = optimiser.minimise(units, height.units(target[kept, None])[:, 0])
         self.coef_ = height.half[0] * theta[:-1] / box.half
         level = height.half[0] * theta[-1] + height.middle[0]
@@ -70,6 +70,6 @@ class Lasso(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         box, height = self._box(rows.shape[1]), Box.of(self.target_bounds, 1, name="target_bounds")
-        x = np.where(np.isnan(rows), box.middle, np.clip(rows, box.low, box.high))
+        x = box.filled(rows)
         found: Floats = np.clip(x @ self.coef_ + self.intercept_, height.low[0], height.high[0])
         return found

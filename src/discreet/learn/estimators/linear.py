@@ -240,7 +240,7 @@ class Ridge(RegressorMixin, MomentEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         box = self._box(rows.shape[1])
-        filled = np.where(np.isnan(rows), box.middle, np.clip(rows, box.low, box.high))
+        filled = box.filled(rows)
         target = self._height()
         predicted: Floats = np.clip(
             filled @ self.coef_ + self.intercept_, target.low[0], target.high[0]

@@ -89,7 +89,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         self.classes_, labels = class_numbers(self.classes, read_target(y, len(rows)))
         box = self._box(rows.shape[1])
         kept = privacy.kept(len(rows), people) & (labels >= 0)
-        units = np.concatenate([box.units(rows[kept]), np.ones((kept.sum(), 1))], axis=1)
+        units = box.units_and_one(rows if kept.all() else rows[kept])
         theta, event = self._minimised(privacy, units, labels[kept], ridge)
         self.coef_ = theta[:, :-1] / box.half
         self.intercept_ = theta[:, -1] - self.coef_ @ box.middle
@@ -114,7 +114,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         box = self._box(rows.shape[1])
-        x = np.where(np.isnan(rows), box.middle, np.clip(rows, box.low, box.high))
+        x = box.filled(rows)
         scores: Floats = x @ self.coef_.T + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 

@@ -159,7 +159,7 @@ class GaussianNB(ClassifierMixin, MomentEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         box = self._box(rows.shape[1])
-        x = np.where(np.isnan(rows), box.middle, np.clip(rows, box.low, box.high))
+        x = box.filled(rows)
         level = np.log(self.class_prior_) - 0.5 * np.log(2 * np.pi * self.var_).sum(axis=1)
         gaps = [((x - m) ** 2 / v).sum(axis=1) for m, v in zip(self.theta_, self.var_, strict=True)]
         joint: Floats = level - 0.5 * np.stack(gaps, axis=1)

@@ -226,8 +226,13 @@ def _cut(loss: Loss, t: Any, y: Floats) -> Any:
 
 
 def _hessian(loss: Loss, x: Floats, y: Floats, theta: Any, ridge: float) -> Floats:
-    bend = np.clip(np.nan_to_num(loss.bend(x @ theta.astype(np.float64), y)), 0, loss.curvature)
-    found: Floats = (x.T * bend) @ x + ridge * np.eye(len(theta))
+    found: Floats = ridge * np.eye(len(theta))
+    at = theta.astype(np.float64)
+    for part in slices(len(x)):
+        rows = x[part]
+        bend = loss.bend(rows @ at, y[part])
+        bend = np.clip(np.where(np.isnan(bend), 0, bend), 0, loss.curvature)
+        found += (rows.T * bend) @ rows
     return found
 
 

@@ -35,7 +35,9 @@ class Cube:
 
     def clamped(self, rows: Floats) -> Floats:
         """Each row moved into the cube; NaN counts as zero."""
-        return np.nan_to_num(np.clip(rows, -1, 1), nan=0.0)
+        moved: Floats = np.clip(rows, -1, 1)
+        np.copyto(moved, 0.0, where=np.isnan(moved))
+        return moved
 
     def noise(self, scale: Fraction, source: Source) -> NDArray[np.int64]:
         """One vector of density proportional to exp(-max |z_i| / scale), rounded."""
