@@ -18,7 +18,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import BITS, ONE, Box
 from discreet.learn.exact_sums import ROWS, products, slices, sums
-from discreet.learn.privacy import Privacy, _identifiers
+from discreet.learn.privacy import Privacy, identifiers
 from discreet.noise import Noiseless, Seeded
 
 ROW = Privacy(dp.PureDP(epsilon=1), dp.Row())
@@ -170,7 +170,7 @@ def test_blocks_of_rows_cover_all() -> None:
 
 def test_identifiers_are_told_apart_exactly_and_missing_ones_are_dropped() -> None:
     def people(values: Any) -> list[int]:
-        return [int(each) for each in _identifiers(values, len(values))]
+        return [int(each) for each in identifiers(values, len(values))]
 
     assert people(["a", "a\0", "a"]) == [0, 1, 0]
     assert people([2**53, 2**53 + 1, 0.5]) == [0, 1, 2]
