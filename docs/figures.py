@@ -22,8 +22,8 @@ from scipy.integrate import quad
 import discreet as dp
 from discreet import events
 from discreet.accounting import compare, plots
-from discreet.accounting.plots import styled
 from discreet.audit.testers import epsilon_lower_bound
+from discreet.core.plotting import styled
 from discreet.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace, PermuteAndFlip
 from discreet.mechanisms.distributions import distribution as noise_laws
 from discreet.mechanisms.key_selection import GaussianThreshold, OptimalSelection

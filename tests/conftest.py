@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from tests.sampled_batteries import mark_every_second
+from tests.sampled_batteries import mark_most_as_slow
 
 if TYPE_CHECKING:
     from tests.server.running_service import RunningService
@@ -32,4 +32,4 @@ def running_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runnin
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sample long batteries before slow tests are left out."""
-    mark_every_second(items)
+    mark_most_as_slow(items)

@@ -75,3 +75,10 @@ def test_no_central_limit(event: events.Event) -> None:
     """004a:D6: what is not Gaussian-private for certain is refused."""
     with pytest.raises(Unpriced):
         event.gdp()
+
+
+@pytest.mark.parametrize("loss", [5e-324, 1e-300, 1e-200, 1e-160])
+def test_the_square_of_a_tiny_loss_does_not_vanish(loss: float) -> None:
+    event = events.Laplace(epsilon=loss)
+    assert GAUSSIAN.price(event) > 0
+    assert event.gdp().mu >= loss

@@ -10,6 +10,7 @@ import pytest
 
 from discreet import events
 from discreet.accounting import GAUSSIAN, PRIVACY_LOSS, PURE, compare, plots
+from discreet.core import plotting
 from discreet.core.accountant import Accountant
 from discreet.errors import InvalidParameter
 
@@ -105,10 +106,10 @@ def test_nothing_to_draw_is_refused() -> None:
 
 def test_saving_goes_by_the_ending(tmp_path: Path) -> None:
     chart = plots.accountants_side_by_side(LAPLACE, [1e-6, 1e-5])
-    plots.save(chart, tmp_path / "a.json")
+    plotting.save(chart, tmp_path / "a.json")
     assert (tmp_path / "a.json").read_text(encoding="utf-8").startswith("{")
     with pytest.raises(InvalidParameter, match="plot_format"):
-        plots.save(chart, tmp_path / "a.docx")
+        plotting.save(chart, tmp_path / "a.docx")
 
 
 def test_without_altair_the_remedy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

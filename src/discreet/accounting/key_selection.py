@@ -15,6 +15,7 @@ Source: modern-data:P3, P4. Proof: ``proofs/key_selection.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from discreet.accounting.approx import APPROX, ApproxPrice
 from discreet.accounting.approx_zcdp import APPROXIMATELY_CONCENTRATED, ApproxZCDPPrice
 from discreet.accounting.gaussian import gaussian_multiplier
-from discreet.core.errors import Unpriced
+from discreet.core.errors import InvalidParameter, Unpriced
 from discreet.core.events.key_selection import (
     ConcentratedThreshold,
     GaussianThreshold,
@@ -123,8 +124,14 @@ def _least_threshold(sigma: float, groups: int, swaps: int, epsilon: float, delt
     def holds(threshold: int) -> bool:
         return threshold_delta(sigma, threshold, groups, swaps, epsilon) <= delta
 
-    high = doubled(holds, 2)
-    return least_whole(holds, high // 2, high)
+    return _least(holds, sigma)
+
+
+def _least(holds: Callable[[int], bool], sigma: float) -> int:
+    """The least threshold that will do: a search that begins where noise of that size ends."""
+    start = max(2, int(sigma))
+    high = doubled(holds, start)
+    return least_whole(holds, 1 if high == start else high // 2, high)
 
 
 @lru_cache(maxsize=256)
@@ -142,8 +149,7 @@ def concentrated(rho: Fraction, delta: Fraction, groups: int, swaps: int) -> Cal
     def holds(threshold: int) -> bool:
         return seen(alone(sigma, threshold), groups) <= target
 
-    high = doubled(holds, 2)
-    return Calibrated(sigma, least_whole(holds, high // 2, high))
+    return Calibrated(sigma, _least(holds, sigma))
 
 
 def keep_probabilities(made: Calibrated, counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -191,7 +197,12 @@ for _kind in (KeySelection, GeometricThreshold):
 
 @APPROXIMATELY_CONCENTRATED.prices(GaussianThreshold)
 def _gaussian(event: GaussianThreshold) -> ApproxZCDPPrice:
-    made = calibrated(exact(event.loss), exact(event.slack), event.groups, event.swaps)
+    try:
+        made = calibrated(exact(event.loss), exact(event.slack), event.groups, event.swaps)
+    except InvalidParameter as refusal:  # no noise is large enough: nobody can have drawn it
+        raise Unpriced(
+            code="unpriced", expectation=refusal.expectation, remedy=refusal.remedy
+        ) from None
     shows = seen(alone(made.sigma, made.threshold), event.groups)
     return ApproxZCDPPrice(event.changed / (2 * exact(made.sigma) ** 2), exact(shows))
 

@@ -1,15 +1,14 @@
 """Pictures of prices: epsilon against steps, trade-off curves, accountants side by side.
 
-Each function computes certified numbers and returns an Altair chart; ``styled`` gives it the look
-of the documentation, ``save`` writes it. Altair (the extra ``plots``) is loaded on first use.
+Each function computes certified numbers and returns an Altair chart; ``core/plotting`` has its look
+and saves it. Altair (the extra ``plots``) is loaded on first use.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,19 +16,12 @@ from discreet.accounting.compare import Quote, accountants, quotes
 from discreet.core.accountant import Accountant
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
-from discreet.core.plotting import plotting
+from discreet.core.plotting import COLOURS, plotting
 
 if TYPE_CHECKING:
     import altair as alt
 
-TopLevel: TypeAlias = "alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart"
-AnyChart = TypeVar("AnyChart", bound="alt.TopLevelMixin")
-
-SUFFIXES = (".html", ".svg", ".png", ".json")
-
-# Okabe and Ito's colours, which survive every common kind of colour blindness; lines differ in
-# their dashes as well.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#222222", "#D55E00", "#56B4E9")
+# Lines differ in their dashes as well as in colour.
 _DASHES = ([1, 0], [8, 3], [2, 2], [8, 3, 2, 3], [5, 2], [1, 3], [12, 4])
 _ALPHAS = np.unique(np.concatenate((np.linspace(0, 1, 101), np.geomspace(1e-4, 0.1, 30))))
 
@@ -123,47 +115,6 @@ def tradeoff_curves(named: Mapping[str, Event]) -> alt.LayerChart:
     return layers
 
 
-def styled(chart: AnyChart) -> AnyChart:
-    """House style: white ground, quiet grid, legend above."""
-    look: Any = chart
-    result: AnyChart = (
-        look.configure(background="white", padding=8, font="Helvetica, Arial, sans-serif")
-        .configure_axis(
-            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e8e8e8"
-        )
-        .configure_legend(orient="top", labelFontSize=12, symbolSize=200, labelLimit=300)
-        .configure_header(labelFontSize=13, labelFontWeight="bold")
-        .configure_view(stroke=None)
-    )
-    return result
-
-
-def save(chart: TopLevel, path: Path) -> None:
-    """Write the styled chart; the name's ending says how. An HTML page needs no network."""
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InvalidParameter(
-            code="plot_format",
-            expectation=f"a file name that ends in {', '.join(SUFFIXES)}",
-            received=path.name,
-            remedy="Use .html for a page, .svg or .png for a picture.",
-        )
-    if suffix != ".json":
-        plotting("vl_convert")
-    try:
-        if suffix == ".html":
-            styled(chart).save(str(path), inline=True)
-        else:
-            styled(chart).save(str(path))
-    except OSError as error:
-        raise InvalidParameter(
-            code="plot_not_saved",
-            expectation="a place that can be written to",
-            received=str(path),
-            remedy=f"Choose another place: {error.strerror or 'it could not be written'}.",
-        ) from None
-
-
 def _finest_first(among: Mapping[str, Accountant[Any]] | None) -> tuple[str, ...]:
     """The names in the order of the legend; the first is drawn as a solid line."""
     return tuple(reversed(tuple(accountants() if among is None else among)))
@@ -185,10 +136,8 @@ def _lines(
         )
     altair = plotting()
     present = {point[field] for point in points}
-    style = {name: number % len(_COLOURS) for number, name in enumerate(order) if name in present}
-    colours = altair.Scale(
-        domain=list(style), range=[_COLOURS[number] for number in style.values()]
-    )
+    style = {name: number % len(_DASHES) for number, name in enumerate(order) if name in present}
+    colours = altair.Scale(domain=list(style), range=[COLOURS[number] for number in style.values()])
     dashes = altair.Scale(domain=list(style), range=[_DASHES[number] for number in style.values()])
     chart: alt.Chart = (
         altair.Chart(altair.Data(values=points))

@@ -14,7 +14,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.unit import Relation
 
 if TYPE_CHECKING:
-    from discreet.accounting import plots
+    from discreet.core import plotting
     from discreet.core.events.event import Event
 
 app = typer.Typer(
@@ -267,9 +267,9 @@ def draw_steps(step: Event, steps: int, *, delta: float, plot: Path | None) -> N
     save(chart, plot)
 
 
-def save(chart: plots.TopLevel, plot: Path) -> None:
+def save(chart: plotting.TopLevel, plot: Path) -> None:
     """Write the picture and say where it is."""
-    from discreet.accounting import plots
+    from discreet.core import plotting
 
-    plots.save(chart, plot)
+    plotting.save(chart, plot)
     display.saved(plot)

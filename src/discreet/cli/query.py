@@ -28,7 +28,7 @@ from discreet.cli.options import (
     RowsAtLeast,
     Within,
 )
-from discreet.core.errors import Exhausted, InvalidParameter
+from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from discreet.core.guarantee import Guarantee
@@ -261,15 +261,15 @@ def require_one_form(*, machine: bool, table: bool) -> None:
 
 def require_affordable(expected: Preview, left: Guarantee) -> None:
     """Refuse a first question that the whole budget cannot pay, before a ledger is started."""
+    from discreet.accounting.adaptive.exhausted import budget_exhausted
     from discreet.release.guarantee import guarantee_text
 
     if expected.affordable > 0 or expected.is_free:
         return
-    raise Exhausted(
-        code="budget_exhausted",
-        expectation=f"a charge within what remains: {display.left(left)}",
-        received=guarantee_text(expected.price),
-        remedy="Spend less, or write a larger budget into the project file: nothing was asked yet.",
+    raise budget_exhausted(
+        display.left(left),
+        guarantee_text(expected.price),
+        "Spend less, or write a larger budget into the project file: nothing was asked yet.",
     )
 
 

@@ -305,7 +305,7 @@ def draw(
     plot_errors: Path | None,
 ) -> None:
     """The pictures that are wanted."""
-    from discreet.accounting.plots import save
+    from discreet.core.plotting import save
 
     if plot is not None:
         save(made.plot(*shown), plot)  # type: ignore[arg-type]

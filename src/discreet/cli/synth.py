@@ -10,7 +10,7 @@ import typer
 
 from discreet.cli import display
 from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
-from discreet.core.errors import Exhausted, InvalidParameter
+from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from discreet.curator.project import Look
@@ -226,12 +226,12 @@ def _show_expected(expected: SynthesisPreview, *, machine: bool) -> None:
 
 def _require_affordable(look: Look, expected: SynthesisPreview) -> None:
     """Refuse what the whole budget cannot pay, before a ledger is started."""
+    from discreet.accounting.adaptive.exhausted import budget_exhausted
     from discreet.release.guarantee import guarantee_text
 
     if expected.affordable < 1:
-        raise Exhausted(
-            code="budget_exhausted",
-            expectation=f"a charge within what remains: {display.left(look.remaining)}",
-            received=guarantee_text(expected.price),
-            remedy="Spend less, or write a larger budget into the project file.",
+        raise budget_exhausted(
+            display.left(look.remaining),
+            guarantee_text(expected.price),
+            "Spend less, or write a larger budget into the project file.",
         )

@@ -148,9 +148,10 @@ def greatest_whole(holds: Callable[[int], bool], low: int, high: int) -> int:
 def least_whole(holds: Callable[[int], bool], low: int, high: int) -> int:
     """The least number of (low, high] at which a rising condition holds.
 
-    Contract: not ``holds(low)``, or ``low`` is out of the question; ``holds(high)``.
+    Contract: not ``holds(low)``, or ``low`` is out of the question; ``holds(high)``. Beyond what
+    floats tell apart it is one at which the condition holds, and close to the least.
     """
-    while high - low > 1:
+    while high - low > max(1, high >> 53):
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 
+from discreet.accounting.adaptive.exhausted import budget_exhausted, what_helps
 from discreet.accounting.adaptive.steps import STEPS, Amounts, minus, number_down, number_up
 from discreet.core.errors import Exhausted, InvalidParameter
 
@@ -61,17 +62,10 @@ def require_amounts(name: str, value: object, components: int | None = None) -> 
 def exhausted(charge: Amounts, spent: Amounts, limit: Amounts) -> Exhausted:
     """The refusal of ``charge``; it depends on declared costs alone."""
     left = minus(limit, spent)
-    remedy = "Spend less, or ask the data owner for an amendment."
-    if all(0 <= over < STEPS >> 30 for over in minus(charge, left) if over > 0):
-        remedy = (
-            "It is too much by a rounding error: floats are binary, and ten times 0.1 is"
-            " more than 1. Pass Fraction(1, 10), or split the total with `plan`."
-        )
-    return Exhausted(
-        code="budget_exhausted",
-        expectation=f"a charge within what remains: {_shown(tuple(map(number_down, left)))}",
-        received=f"a charge of {_shown(tuple(map(number_up, charge)))}",
-        remedy=remedy,
+    return budget_exhausted(
+        _shown(tuple(map(number_down, left))),
+        f"a charge of {_shown(tuple(map(number_up, charge)))}",
+        what_helps(charge, left),
     )
 
 

@@ -1,7 +1,7 @@
 """Pictures of query release: error by query, error against their number, updates used.
 
 Each function takes plain numbers and returns an Altair chart; ``styled`` and ``save`` of
-:mod:`discreet.accounting.plots` give it the look of the documentation and write it. Altair (the
+:mod:`discreet.core.plotting` give it the look of the documentation and write it. Altair (the
 extra ``plots``) is loaded on first use.
 
 Whoever draws realised errors holds the true answers: such a picture is for public data and for
@@ -15,14 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.plotting import plotting
+from discreet.core.plotting import COLOURS, plotting
 
 if TYPE_CHECKING:
     import altair as alt
 
 # Okabe and Ito's colours, which survive every common kind of colour blindness; lines differ in
 # their dashes as well.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#222222", "#D55E00", "#56B4E9")
 _DASHES = ([1, 0], [8, 3], [2, 2], [8, 3, 2, 3], [5, 2], [1, 3], [12, 4])
 _MOST = 500
 """Points of one line; more cannot be told apart."""
@@ -94,7 +93,7 @@ def updates_by_question(used: Sequence[int], *, cutoff: int) -> alt.LayerChart:
     altair = plotting()
     steps = (
         altair.Chart(altair.Data(values=points))
-        .mark_line(interpolate="step-after", color=_COLOURS[0], strokeWidth=2)
+        .mark_line(interpolate="step-after", color=COLOURS[0], strokeWidth=2)
         .encode(
             x=altair.X("question:Q", title="questions asked"),
             y=altair.Y("updates:Q", title="updates used"),
@@ -121,8 +120,8 @@ def _lines(
 ) -> alt.Chart:
     _require(points)
     altair = plotting()
-    styles = [number % len(_COLOURS) for number in range(len(order))]
-    colours = altair.Scale(domain=list(order), range=[_COLOURS[number] for number in styles])
+    styles = [number % len(COLOURS) for number in range(len(order))]
+    colours = altair.Scale(domain=list(order), range=[COLOURS[number] for number in styles])
     dashes = altair.Scale(domain=list(order), range=[_DASHES[number] for number in styles])
     chart: alt.Chart = (
         altair.Chart(altair.Data(values=points))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.plotting import plotting
+from discreet.core.plotting import COLOURS, plotting
 from discreet.release.column import ReleasedColumn
 from discreet.release.format import percent
 from discreet.release.formula import LinearFormula
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 MOST_KEYS = 3
 
 # Okabe and Ito's colours, which survive every common kind of colour blindness.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#222222", "#D55E00", "#56B4E9")
 _DARK = "#222222"
 _FEW = 30
 _SCALES = {"date": "T", "time": "T", "whole": "Q", "real": "Q"}
@@ -66,7 +65,7 @@ def plot(release: ReleasedTable, column: str | None) -> alt.TopLevelMixin:
 
 def save_plot(release: ReleasedTable, path: str | PathLike[str], column: str | None) -> None:
     """Write the chart in the style of the documentation; the ending says in which format."""
-    from discreet.accounting.plots import save
+    from discreet.core.plotting import save
 
     chart: Any = plot(release, column)
     save(chart, Path(path))
@@ -138,7 +137,7 @@ def _colour(altair: Any, release: ReleasedTable) -> dict[str, Any]:
     names = list(release.keys)
     if len(names) < 2:
         return {}
-    scale = altair.Scale(range=list(_COLOURS))
+    scale = altair.Scale(range=list(COLOURS))
     return {"color": altair.Color(f"{_COLOUR}:N", title=names[1], sort=None, scale=scale)}
 
 
@@ -150,11 +149,11 @@ def _height(altair: Any, release: ReleasedTable, answer: ReleasedColumn) -> Any:
 
 def _marks(altair: Any, base: Any, axis: str, is_bar: object) -> Any:
     if is_bar:
-        marked = base.mark_bar(color=_COLOURS[0], opacity=0.8)
+        marked = base.mark_bar(color=COLOURS[0], opacity=0.8)
     elif axis == "T":
-        marked = base.mark_line(point=True, color=_COLOURS[0])
+        marked = base.mark_line(point=True, color=COLOURS[0])
     else:
-        marked = base.mark_point(filled=True, opacity=1, size=60, color=_COLOURS[0])
+        marked = base.mark_point(filled=True, opacity=1, size=60, color=COLOURS[0])
     return marked.encode(
         tooltip=[altair.Tooltip(f"{end}:Q") for end in ("value", "lower", "upper")]
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.plotting import plotting
+from discreet.core.plotting import COLOURS, plotting
 from discreet.streams.counter import ContinualCounter
 from discreet.streams.lower_bounds import pure_counter_bound, spectral_bound
 from discreet.streams.node_noise import LaplaceNoise, NormalNoise
@@ -20,7 +20,6 @@ from discreet.streams.node_noise import LaplaceNoise, NormalNoise
 if TYPE_CHECKING:
     import altair as alt
 
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#222222", "#D55E00", "#56B4E9", "#999999")
 _DASHES = ([1, 0], [8, 3], [2, 2], [8, 3, 2, 3], [5, 2], [1, 3], [12, 4], [3, 1])
 _POINTS = 120
 
@@ -63,7 +62,7 @@ def error_by_tick(
     rows += [{"counter": bound, "tick": t, "error": e} for t in ticks if (e := bound_at(first, t))]
     names = [*counters, bound]
     altair = plotting()
-    scale = altair.Scale(domain=names, range=list(_COLOURS[: len(names)]))
+    scale = altair.Scale(domain=names, range=list(COLOURS[: len(names)]))
     dashes = altair.Scale(domain=names, range=list(_DASHES[: len(names)]))
     x = altair.X("tick:Q", scale=altair.Scale(type="log", nice=False), title="tick")
     y = altair.Y("error:Q", scale=altair.Scale(type="log"), title="root mean squared error")

@@ -1,4 +1,4 @@
-"""The names under which counters and what they are made with are written down, for ever.
+"""The names under which units, contributions and spends of streams are written down, for ever.
 
 To rename a class, let its line follow; to rename a field, write ``old:new`` in its place.
 

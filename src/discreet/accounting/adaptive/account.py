@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from discreet.accounting.adaptive.currency import Currency
-from discreet.accounting.adaptive.steps import STEPS, Amounts, minus, number_up
+from discreet.accounting.adaptive.exhausted import budget_exhausted, what_helps
+from discreet.accounting.adaptive.steps import Amounts, number_up
 from discreet.core.errors import Exhausted, InvalidParameter, Mismatch
 from discreet.core.events.event import Event, require_event
 from discreet.core.guarantee import Guarantee
@@ -173,19 +174,10 @@ class Budget(PrivacyAccount):
         """The most that could be charged here now."""
 
     def _exhausted(self, charge: Amounts) -> Exhausted:
-        headroom, charge_shown = self._headroom(), tuple(map(number_up, charge))
-        remedy = "Spend less, or ask the data owner for an amendment."
-        if all(0 <= over < STEPS >> 30 for over in minus(charge, headroom) if over > 0):
-            remedy = (
-                "It is too much by a rounding error: floats are binary, and ten times 0.1 is"
-                " more than 1. Pass Fraction(1, 10), or split the total with `plan`."
-            )
-        return Exhausted(
-            code="budget_exhausted",
-            expectation=f"a charge within what remains, {self._currency.left(headroom)}",
-            received=charge_shown[0] if len(charge_shown) == 1 else charge_shown,
-            remedy=remedy,
-        )
+        headroom, shown = self._headroom(), tuple(map(number_up, charge))
+        received = shown[0] if len(shown) == 1 else shown
+        left = self._currency.left(headroom)
+        return budget_exhausted(left, received, what_helps(charge, headroom))
 
 
 def _not_copied() -> Exhausted:

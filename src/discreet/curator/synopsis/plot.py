@@ -9,14 +9,13 @@ import math
 from typing import TYPE_CHECKING
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.plotting import plotting
+from discreet.core.plotting import BLUE, plotting
 from discreet.release.format import percent
 from discreet.release.release import Release
 
 if TYPE_CHECKING:
     import altair as alt
 
-_BLUE = "#0072B2"
 _DARK = "#222222"
 _HEIGHT = 240
 _BAND, _WIDEST = 28, 900
@@ -48,7 +47,7 @@ def plot(table: Release) -> alt.TopLevelMixin:
     ]
     if len(names) == 1:
         bars: alt.Chart = (
-            base.mark_bar(color=_BLUE)
+            base.mark_bar(color=BLUE)
             .encode(x=across, y=altair.Y("value:Q", title=title), tooltip=noted)
             .properties(width=_step(table, 0), height=_HEIGHT)
         )

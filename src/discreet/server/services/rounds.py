@@ -115,9 +115,9 @@ class AnalystRounds:
         if entry.closed_at is not None:
             return entry
         await state.write(rounds.begin_closing, key)
-        await self._quiet(key)
         loop = asyncio.get_running_loop()
-        began = loop.time()
+        began = loop.time()  # so that waiting for somebody's submission is padded too
+        await self._quiet(key)
         opener, analysts = await state.read(_people_of, entry=entry)
         try:
             done = await self._runtime.owner_task(

@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.plotting import plotting
+from discreet.core.plotting import COLOURS, plotting
 from discreet.streams.live.tick import Tick
 
 if TYPE_CHECKING:
     import altair as alt
 
 MOST_KEYS = 8
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#222222", "#D55E00", "#56B4E9", "#999999")
 _DASHES = ([1, 0], [8, 3], [2, 2], [8, 3, 2, 3], [5, 2], [1, 3], [12, 4], [3, 1])
 
 
@@ -48,7 +47,7 @@ def released_by_tick(ticks: Iterable[Tick], keys: Iterable[str] | None = None) -
         x=altair.X("ends:T", title="end of tick (UTC)"),
         color=altair.Color(
             "key:N",
-            scale=altair.Scale(domain=names, range=list(_COLOURS[: len(names)])),
+            scale=altair.Scale(domain=names, range=list(COLOURS[: len(names)])),
             title=None,
         ),
     )

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from discreet.core.arrays import Floats
-from discreet.core.plotting import plotting
+from discreet.core.plotting import BLUE, ORANGE, plotting
 
 if TYPE_CHECKING:
     import altair as alt
 
-_REAL, _SYNTHETIC = "#0072B2", "#E69F00"
+_REAL, _SYNTHETIC = BLUE, ORANGE
 _HEIGHT = 180
 _BAND, _WIDEST = 28, 760
 
