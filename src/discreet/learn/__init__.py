@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from discreet.learn.estimators.naive_bayes import GaussianNB
     from discreet.learn.estimators.pca import PCA
     from discreet.learn.estimators.scaling import SimpleImputer, StandardScaler
+    from discreet.learn.estimators.softmax import SoftmaxRegression
     from discreet.learn.estimators.trees import DecisionTreeClassifier, RandomForestClassifier
     from discreet.learn.hedge import DoublingHedge, Hedge, LinearLearner
     from discreet.learn.losses import AbsoluteLoss, HuberLoss, LogisticLoss, SmoothHingeLoss
     from discreet.learn.optimisers.exponential_erm import ExponentialERM
+    from discreet.learn.optimisers.exponential_line import ExponentialLine
     from discreet.learn.optimisers.follow_the_leader import FollowTheLeader
     from discreet.learn.optimisers.frank_wolfe import FrankWolfe
     from discreet.learn.optimisers.gradient_descent import (
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
         TreeAggregation,
     )
     from discreet.learn.optimisers.row_sets import Ball, Cube
+    from discreet.learn.optimisers.softmax_descent import SoftmaxDescent
     from discreet.learn.privacy import Privacy
     from discreet.learn.saved_models import load
     from discreet.learn.selection.cross_validation import cross_val_score, train_test_split
@@ -57,6 +60,7 @@ __all__ = [
     "Epochs",
     "EuclideanBall",
     "ExponentialERM",
+    "ExponentialLine",
     "FollowTheLeader",
     "FrankWolfe",
     "GaussianNB",
@@ -81,6 +85,8 @@ __all__ = [
     "Ridge",
     "SimpleImputer",
     "SmoothHingeLoss",
+    "SoftmaxDescent",
+    "SoftmaxRegression",
     "StandardScaler",
     "StatisticalQueries",
     "TreeAggregation",
@@ -99,10 +105,12 @@ _NAMES = {
     "estimators.naive_bayes": ("GaussianNB",),
     "estimators.pca": ("PCA",),
     "estimators.scaling": ("SimpleImputer", "StandardScaler"),
+    "estimators.softmax": ("SoftmaxRegression",),
     "estimators.trees": ("DecisionTreeClassifier", "RandomForestClassifier"),
     "hedge": ("DoublingHedge", "Hedge", "LinearLearner"),
     "losses": ("AbsoluteLoss", "HuberLoss", "LogisticLoss", "SmoothHingeLoss"),
     "optimisers.exponential_erm": ("ExponentialERM",),
+    "optimisers.exponential_line": ("ExponentialLine",),
     "optimisers.follow_the_leader": ("FollowTheLeader",),
     "optimisers.frank_wolfe": ("FrankWolfe",),
     "optimisers.gradient_descent": ("EuclideanBall", "GradientDescent", "ProbabilitySimplex"),
@@ -110,6 +118,7 @@ _NAMES = {
     "optimisers.output_perturbation": ("OutputPerturbation",),
     "optimisers.prefix_sums": ("BandedFactorisation", "Epochs", "TreeAggregation"),
     "optimisers.row_sets": ("Ball", "Cube"),
+    "optimisers.softmax_descent": ("SoftmaxDescent",),
     "privacy": ("Privacy",),
     "saved_models": ("load",),
     "selection.cross_validation": ("cross_val_score", "train_test_split"),

@@ -7,6 +7,7 @@ from discreet.noise.dominated import dominated_choice, scaled_exp_coin
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian
 from discreet.noise.laplace import discrete_laplace, geometric, rounded_laplace
 from discreet.noise.lazy import LazyLaplace
+from discreet.noise.log_linear import log_linear
 from discreet.noise.norm import rounded_euclidean, rounded_max_norm
 from discreet.noise.race import winner
 from discreet.noise.randomness import SYSTEM, Noiseless, Seeded, Source, System
@@ -36,6 +37,7 @@ __all__ = [
     "fixed_size_sample",
     "geometric",
     "laplace_share",
+    "log_linear",
     "packed_coins",
     "permutation",
     "poisson_sample",

@@ -20,7 +20,7 @@ from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.learn.exact_sums import sums
-from discreet.learn.losses import Loss
+from discreet.learn.losses import Loss, admitted
 from discreet.learn.optimisers.row_sets import RowSet
 from discreet.learn.optimisers.selections import epsilon_of_each
 from discreet.learn.privacy import Privacy, bounded_rows
@@ -101,7 +101,7 @@ class ExponentialERM:
     def minimise(self, x: Floats, y: Floats, people: Any = None) -> Floats:
         """The chosen candidate, over rows that are moved into the row set."""
         x, y = bounded_rows(self.privacy, x, y, people)
-        inside = self.rows.clamped(x)
+        inside, y = admitted(self.loss, self.rows.clamped(x), np.asarray(y, dtype=np.float64))
         everyone = np.zeros(len(x), dtype=np.int64)
         base = self.loss.value(predictions(inside, self._middle), y)
         scores = []
