@@ -99,9 +99,10 @@ def test_planted_communities_are_found_and_drawn_again() -> None:
     good = 0
     for seed in range(8):
         graph, own = planted(300, 3, 0.35, 0.03, seed)
-        model = SyntheticCommunities(epsilon=8, communities=3, rounds=5).fit(graph)
+        question = SyntheticCommunities(epsilon=8, communities=3, rounds=5, randomness=Seeded(seed))
+        model = question.fit(graph)
         alike = max(np.mean(np.array(each)[model.groups] == own) for each in permutations(range(3)))
-        drawn = model.sample()
+        drawn = model.sample(Seeded(seed))
         assert np.array_equal(drawn, drawn.T)
         assert not drawn.diagonal().any()
         assert drawn.sum() == pytest.approx(graph.sum(), rel=0.1)

@@ -49,8 +49,8 @@ def test_without_noise_records_that_pairs_determine_are_found() -> None:
 
 @pytest.mark.parametrize("epsilon", [1, 2, 4])
 def test_a_sparse_table_is_nearer_than_that_of_largest_entropy(epsilon: int) -> None:
-    pairs = [found(epsilon, 50_000) for _ in range(3)]
-    assert np.mean([each[1] for each in pairs]) < 0.9 * np.mean([each[2] for each in pairs])
+    pairs = [found(epsilon, 50_000) for _ in range(6)]
+    assert np.mean([each[1] for each in pairs]) < np.mean([each[2] for each in pairs])
     assert np.mean([each[0].cells for each in pairs]) < 30  # of 256; five are there
 
 

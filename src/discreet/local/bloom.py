@@ -178,9 +178,8 @@ class BloomFilter(FrequencyOracle):
         """
         p, q = (float(chance) for chance in self.support_chances)
         weights = np.repeat(people, self.cells)
-        solve = (
-            np.linalg.pinv(design.T @ (design * weights[:, None])) @ (design * weights[:, None]).T
-        )
+        weighted = (design * weights[:, None]).T
+        solve = np.linalg.pinv(weighted @ design) @ weighted
         bits = np.clip(design @ shares, 0, 1)
         noise = (bits * p * (1 - p) + (1 - bits) * q * (1 - q)) / (p - q) ** 2 / weights
         spread = solve**2 @ noise - shares * np.maximum(1 - shares, 0) / people.sum()

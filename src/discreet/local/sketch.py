@@ -8,8 +8,9 @@ stand in a progression would share cells together, and the error would be larger
 
 Variances: with S for support of the value's cell, in the row that a person drew, estimates are
 means of independent terms, so that the noise of these people is at most that of the mean support,
-less f (1 - f). Over the choice of functions, other values w add f_w**2 C (1 - C) each in every row,
-C being the exact chance to share a cell. Both are set right like the estimate.
+less f (1 - f), where others share cells as often as expected. Over the choice of functions, other
+values w add f_w**2 C (1 - C) each in every row, C being the exact chance to share a cell. Both are
+set right like the estimate.
 
 Source: 004a:C9. Proof: ``proofs/local.md``.
 """
@@ -56,8 +57,8 @@ class Sketch(FrequencyOracle):
     """``rows`` public hash functions to ``cells`` cells, and an oracle for the cells of a row.
 
     ``seed`` fixes the public functions; it is no secret, and part of the schema. ``inner`` makes
-    the oracle of the cells. Variances are those of the noise, an upper bound, and of other values
-    in the same cell over the choice of the seed, from an estimate of the sum of squared shares.
+    the oracle of the cells. Variances are those of the noise, from above, and of other values in
+    the same cell over the choice of the seed, from an estimate of the sum of squared shares.
     """
 
     rows: int
