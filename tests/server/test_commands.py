@@ -19,7 +19,8 @@ from discreet.core.errors import DiscreetError
 from discreet.curator.project import Project
 from discreet.server.operations.backup import read_back, written
 from discreet.server.record import ASKED, ProjectRecord
-from discreet.server.state import listening, people
+from discreet.server.state import audit_log, listening, people
+from discreet.server.state.pagination import cursor_from
 from tests import postgres_server
 from tests.cli.hospital import run
 from tests.server.running_service import PROJECT, ApiUser, RunningService, hospital
@@ -88,6 +89,33 @@ def test_people_are_added_listed_linked_and_disabled(folder: Path) -> None:
     assert run("service people disable olga").code == 2, "an owner is left"
     assert "person_unknown" in run("service people link nobody").error
     assert "role_unknown" in run("service people add bob --role king").error
+
+
+def test_tokens_are_listed_ended_and_replaced_at_the_shell_and_the_log_says_where(
+    folder: Path,
+) -> None:
+    run("service people add olga --role owner")
+    run("service people add ann --token")
+    assert run('service grant ann --purpose "beds" --epsilon 0.5').code == 0
+    (first,) = json.loads(run("service people tokens ann --json").output)["tokens"]
+    made = run("service people token ann --label notebook").output.strip()
+    assert re.fullmatch("dsc_[0-9a-f]{64}", made)
+    told = run("service people tokens ann").output
+    assert "notebook" in told
+    assert made not in told
+    assert (
+        "ended: 1 token of ann" in run(f"service people end-tokens ann --id {first['id']}").output
+    )
+    assert "token_unknown" in run(f"service people end-tokens ann --id {first['id']}").error
+    assert "ended: 1 token of ann" in run("service people end-tokens ann").output
+    assert json.loads(run("service people tokens ann --json").output)["tokens"] == []
+    run("service people disable ann")
+    assert "person_disabled" in run("service people token ann").error
+    with state_of(folder / "discreet.toml") as state:
+        entries = state.read_now(audit_log.listed, before=cursor_from(None), count=50)
+    done = {each.what for each in entries}
+    assert {"add person", "new link", "new token", "grant", "revoke token"} <= done
+    assert {each.by for each in entries} == {"command line"}, "one rule for what is done here"
 
 
 def test_a_grant_is_set_aside_from_the_command_line(folder: Path) -> None:

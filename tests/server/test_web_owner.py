@@ -65,6 +65,7 @@ def test_an_expensive_question_waits_and_is_agreed_to_or_not(owner: WebUser, ann
     assert "50" in waiting.text
     page = owner.page("/approvals")
     assert (page.faults(), "ann" in page.text, COUNT in page.text) == ([], True, True)
+    assert re.search(r"Price ε 50 of ε [\d.]+.* that ann has left in this grant", page.text)
     key = page.id_of(r"/approvals/(\w+)/agree")
     declined = owner.done(f"/approvals/{key}/decline", {"reason": "too much for a count"})
     assert "nothing was charged" in declined.text
@@ -114,6 +115,18 @@ def test_tokens_are_shown_once_and_ended(owner: WebUser, ann: WebUser) -> None:
     assert "ended" in ann.done("/account/tokens/revoke", {"token": key}).text
     refused = ann.send("/account/tokens", {"label": "", "days": "7"})
     assert (refused.status_code, "token_terms" in refused.text) == (400, True)
+
+
+def test_tokens_of_somebody_end_and_the_password_stays(
+    place: RunningService, owner: WebUser
+) -> None:
+    zoe = place.person(name="zoe")
+    browser = WebUser(place, "zoe")
+    assert "End tokens" in owner.page("/people").text
+    assert "no program in any more" in owner.done("/people/tokens", {"name": "zoe"}).text
+    assert zoe.get("me").status_code == 401
+    assert browser.get("/account").status_code == 200
+    assert owner.send("/people/tokens", {"name": "nobody"}).status_code == 404
 
 
 def test_somebody_is_shut_out(place: RunningService, owner: WebUser) -> None:

@@ -20,6 +20,7 @@ from discreet.server.web.charts.scale import scale_of
 from discreet.server.web.conditions import conditions_from
 from discreet.server.web.meaning import PRIORS, meanings
 from discreet.server.web.pages.questions import marked
+from discreet.server.web.preview_view import shown_preview
 from discreet.server.web.release_table import MOST_ROWS, shown_table
 from discreet.server.web.rendering import price, rendered, time_of
 
@@ -228,3 +229,17 @@ def test_prices_and_times_in_words() -> None:
     assert price(None) == "nothing"
     assert "2026-11-17 18:55 UTC" in time_of("2026-11-17T19:55:37+01:00")
     assert "1970-01-01 00:00 UTC" in time_of(0)
+
+
+def test_a_preview_shows_the_worst_width_as_explain_does_and_the_typical_one_beside_it() -> None:
+    mean = {
+        "name": "cost",
+        "half_width": None,
+        "by_size": [[10, 5000.0], [100, 1690.0]],
+        "typical": [[10, 2500.0], [100, 1188.0]],
+        "note": "",
+    }
+    found = {"columns": [mean], "left_out": [], "free": False, "price": {"epsilon": 0.1}}
+    found |= {"keys": "", "cells": 1, "affordable": 3, "confidence": 0.95}
+    (column,) = shown_preview(found).columns
+    assert column.sizes == (("10", "± 5000", "± 2500"), ("100", "± 1690", "± 1188"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from discreet.server.rights import PersonRole
 from discreet.server.service import Service
 from discreet.server.services.people import add_person, issue_link, issue_token
 from discreet.server.settings import ServiceSettings
-from discreet.server.state import grants, people
+from discreet.server.state import grants, people, tokens
+from discreet.server.state.audit_log import COMMAND_LINE
 from discreet.server.state.listening import listened_at
 from discreet.server.state.people import Member
 from discreet.server.state.store import StateStore
@@ -170,11 +172,29 @@ def everybody(project: Path) -> list[dict[str, Any]]:
     ]
 
 
+def tokens_of(project: Path, name: str) -> list[dict[str, str]]:
+    """Somebody's valid tokens, as a table has them."""
+    with state_of(project) as state:
+        person = state.read_now(people.require, name)
+        found = state.read_now(tokens.listed, person=person.id)
+    return [
+        {"id": each.id, "label": each.label, "made": _day(each.created_at)}
+        | {"ends": _day(each.expires_at)}
+        for each in found
+    ]
+
+
+def _day(milliseconds: int) -> str:
+    return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
 async def granted(project: Path, name: str, purpose: str, budget: Guarantee) -> None:
-    """Set a budget aside, in the name of the first owner."""
+    """Set a budget aside; the first owner answers for it, the log names the command line."""
     service = Service(project)
     try:
         owner = await service.runtime.state.read(people.first_owner)
-        await service.budgets.grant(owner, name=name, purpose=purpose, budget=budget)
+        await service.budgets.grant(
+            owner, name=name, purpose=purpose, budget=budget, by=COMMAND_LINE
+        )
     finally:
         await service.runtime.close()
