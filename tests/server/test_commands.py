@@ -171,6 +171,27 @@ def test_a_back_up_brings_people_budgets_and_releases_back_and_no_tokens(tmp_pat
         second.stop()
 
 
+def test_a_lost_state_comes_back_beside_a_ledger_that_went_on(folder: Path) -> None:
+    run("service people add olga --role owner")
+    run("service people add ann")
+    run('service grant ann --purpose "beds" --epsilon 0.5')
+    assert run("service backup monday").code == 0
+    run('service grant ann --purpose "later" --epsilon 0.25')
+    (folder / "discreet.service").rename(folder / "lost.service")
+    refused = run("service restore monday")
+    assert (refused.code, "restore_refused" in refused.error) == (2, True)
+    assert "--state-only" in " ".join(refused.error.replace("│", "").split())
+    assert "`checkpoint=`" not in refused.error
+    back = run("service restore monday --state-only")
+    assert back.code == 0, back.error
+    (ann, _) = json.loads(run("service people list --json").output)["people"]
+    assert [each["purpose"] for each in ann["grants"]] == ["beds"]
+    assert "epsilon 0.75" in run("ledger show").output, "nothing that was set aside is forgotten"
+    (folder / "discreet.service").unlink()
+    (folder / "monday" / "checkpoint.txt").write_text("nonsense", encoding="utf-8")
+    assert run("service restore monday --state-only").code == 2
+
+
 @postgres_server.needed
 def test_a_state_moves_between_kinds_of_databases(
     running_service: RunningService, tmp_path: Path

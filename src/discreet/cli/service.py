@@ -29,7 +29,7 @@ RoleName = Annotated[str, typer.Option("--role", help="owner, steward, analyst o
 
 @app.command()
 def init(*, project: ProjectFile = Path("discreet.toml")) -> None:
-    """Add [service] and [record] to a project file, with comments and with gaps to fill.
+    r"""Add \[service] and \[record] to a project file, with comments and with gaps to fill.
 
     discreet service init
     """
@@ -250,19 +250,27 @@ def restore(
     checkpoint: Annotated[
         str | None, typer.Option("--checkpoint", help="The last one that you kept; @FILE.")
     ] = None,
+    state_only: Annotated[
+        bool, typer.Option("--state-only", help="Keep the ledger that is here: only state is lost.")
+    ] = False,
     project: ProjectFile = Path("discreet.toml"),
 ) -> None:
     """Bring ledger and state up to a back-up; the ledger never to less spending.
 
     discreet service restore backups/monday --checkpoint @kept-elsewhere.txt
+
+    discreet service restore backups/monday --state-only
     """
     with display.readable_errors(machine=False):
         from discreet.cli.spending import checkpoint_of
         from discreet.ledger import Checkpoint
-        from discreet.server.operations.backup import bring_back
+        from discreet.server.operations.backup import bring_back, bring_state_back
 
         kept = None if checkpoint is None else Checkpoint.parse(checkpoint_of(checkpoint))
-        found = bring_back(project, folder, kept)
+        if state_only:
+            found = bring_state_back(project, folder)
+        else:
+            found = bring_back(project, folder, kept)
         display.lines(f"restored: {folder}\ncheckpoint: {found}")
         display.note("Tokens and logins do not come back: `people link NAME` lets people in.")
 
