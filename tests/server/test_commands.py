@@ -125,10 +125,12 @@ def test_a_grant_is_set_aside_from_the_command_line(folder: Path) -> None:
     done = run('service grant ann --purpose "planning of beds" --epsilon 0.5 --delta 1e-7')
     assert done.code == 0, done.error
     listed = json.loads(run("service people list --json").output)["people"]
-    assert listed[0]["grants"] == [
-        {"purpose": "planning of beds", "budget": "epsilon 0.5, delta 1e-07"}
-    ]
-    assert "epsilon 4999.5" in run("ledger show").output
+    (grant,) = listed[0]["grants"]
+    assert (grant["purpose"], grant["budget"]) == ("planning of beds", "epsilon 0.5, delta 1e-07")
+    shown = run("ledger show").output
+    assert "epsilon 4999.5" in shown
+    assert "grant to ann" in " ".join(shown.split())
+    assert grant["account"] not in shown
     assert run('service grant ann --purpose "beds"').code == 2
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from discreet.core.guarantee import ApproxDP
+from discreet.server.rights import PersonRole
 from tests.server.running_service import SERVICE, RunningService, running
 from tests.server.web_user import Page, WebUser
 
@@ -234,3 +235,24 @@ def test_a_synopsis_on_a_page_is_previewed_for_nothing_and_made(ann: WebUser) ->
     assert "old" in made.text
     refused = ann.send("/synopses/look", {**terms, "sql": "SELECT COUNT(*) AS n FROM nothing"})
     assert refused.status_code == 400
+
+
+def test_the_ledger_names_who_was_granted_what_and_says_what_to_paste(owner: WebUser) -> None:
+    page = owner.page("/ledger")
+    assert (page.faults(), "to ann, for" in page.text) == ([], True)
+    wrong = owner.send("/ledger/verification", {"checkpoint": "not a checkpoint"})
+    assert "Paste the line that Verify showed you" in wrong.text
+    assert "str(ledger" not in wrong.text
+
+
+def test_only_the_owner_sees_how_long_answers_took(
+    place: RunningService, owner: WebUser, ann: WebUser
+) -> None:
+    ann.done("/ask", {"sql": COUNT, "epsilon": "0.11"})
+    again = ann.done("/ask", {"sql": COUNT, "epsilon": "0.11"})
+    assert "asked this before" in again.text
+    assert re.search(r"latest \d+ answers took [\d.e-]+ s", owner.page("/log").text)
+    for role in (PersonRole.STEWARD, PersonRole.AUDITOR):
+        other = WebUser(place, place.person(role).person.name)
+        assert "answers took" not in other.page("/log").text
+    assert "answers took" not in ann.page("/ask").text

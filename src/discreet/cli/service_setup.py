@@ -19,7 +19,7 @@ from discreet.server.record import ASKED, ProjectRecord
 from discreet.server.rights import PersonRole
 from discreet.server.service import Service
 from discreet.server.services.people import add_person, issue_link, issue_token
-from discreet.server.settings import ServiceSettings
+from discreet.server.settings import ServiceSettings, SQLiteState
 from discreet.server.state import grants, people, tokens
 from discreet.server.state.audit_log import COMMAND_LINE
 from discreet.server.state.listening import listened_at
@@ -103,6 +103,12 @@ async def welcomed(service: Service, address: str) -> None:
         display.lines(f"For psql and its like: port {service.wire_port}.")
     if await service.runtime.state.read(people.owners) == 0:
         display.note("There is no owner yet: discreet service people add NAME --role owner")
+    overdue = service.runtime.record.overdue(datetime.now(UTC).date())
+    if overdue is not None:
+        display.note(
+            f"The record was to be looked at again by {overdue}: nothing is published until "
+            f"review_date in {service.runtime.place.name} says a later day."
+        )
     if service.runtime.record.missing:
         display.note(record_gaps(service.runtime.record, service.runtime.place))
 
@@ -153,6 +159,12 @@ def address_of(project: Path) -> str:
     return found or f"http://127.0.0.1:{settings.port}"
 
 
+def has_state(project: Path) -> bool:
+    """Whether a state was begun: to open one in a file would begin it."""
+    place = ServiceSettings.of(Project.read(project), project).state
+    return not isinstance(place, SQLiteState) or place.path.exists()
+
+
 def everybody(project: Path) -> list[dict[str, Any]]:
     """Everybody with their budgets, for the owner at the machine."""
     with state_of(project) as state:
@@ -164,7 +176,11 @@ def everybody(project: Path) -> list[dict[str, Any]]:
             "role": each.role.value,
             "state": "out" if each.disabled_at is not None else "in",
             "grants": [
-                {"purpose": grant.purpose, "budget": guarantee_text(grant.budget)}
+                {
+                    "purpose": grant.purpose,
+                    "budget": guarantee_text(grant.budget),
+                    "account": grant.account,
+                }
                 for grant in granted[each.id]
             ],
         }
