@@ -6,10 +6,13 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
+import click
 import pytest
+from typer.main import get_command
 
 import discreet as dp
 from discreet.cli.app import app
@@ -51,6 +54,26 @@ def test_help_is_quick_and_loads_nothing_heavy() -> None:
 
 def test_the_version_is_told() -> None:
     assert run("--version").output == f"discreet {dp.__version__}\n"
+
+
+def every(command: click.Command, name: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield name
+    for word, below in getattr(command, "commands", {}).items():
+        yield from every(below, (*name, word))
+
+
+def test_help_loses_no_word_in_brackets() -> None:
+    root, words = get_command(app), 0
+    for name in every(root):
+        command = root
+        for word in name:
+            command = command.commands[word]  # type: ignore[attr-defined]
+        texts = [command.help or "", *(getattr(each, "help", "") or "" for each in command.params)]
+        meant = re.findall(r"\[[a-z]+\]", " ".join(texts).replace("\\[", "["))
+        shown = RUNNER.invoke(app, [*name, "--help"]).stdout if meant else ""
+        assert [each for each in meant if each not in shown] == [], name
+        words += len(meant)
+    assert words >= 3
 
 
 @pytest.mark.parametrize("command", COMMANDS)

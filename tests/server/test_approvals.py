@@ -7,7 +7,7 @@ import pytest
 
 from discreet.core.guarantee import ZCDP, ApproxDP, PureDP
 from discreet.server.jobs.kind import is_above
-from tests.server.running_service import SERVICE, ApiUser, RunningService, running
+from tests.server.running_service import COUNT, SERVICE, ApiUser, RunningService, running
 
 pytestmark = pytest.mark.xdist_group("server")
 
@@ -38,6 +38,23 @@ def test_a_question_that_cannot_be_answered_is_refused_and_not_put_aside(
     ann = careful.analyst()
     assert ann.ask("SELECT nothing FROM visits", 0.9).status_code == 400
     assert careful.owner.get("approvals").json()["items"] == []
+
+
+def test_a_question_that_cannot_be_paid_is_refused_and_does_not_wait(
+    careful: RunningService,
+) -> None:
+    ann = careful.analyst(PureDP(epsilon=0.8))
+    assert ann.ask(epsilon=0.36).status_code == 200
+    batch = {"kind": "batch", "queries": {"a": COUNT}, "epsilon": 0.9}
+    for refused in (ann.ask(epsilon=0.9), ann.post("questions", batch)):
+        assert refused.status_code == 409, refused.text
+        told = refused.json()
+        assert (told["code"], told["charged"]) == ("budget_exhausted", False)
+        assert "another grant" in told["remedy"]
+        assert "0.44" in told["expectation"], "of the asker's own grant"
+    assert careful.owner.get("approvals").json()["items"] == []
+    cheap = ann.ask(epsilon=0.45)
+    assert "another grant" in cheap.json()["remedy"], "below the limit the ledger refuses"
 
 
 def test_an_expensive_question_waits_and_is_asked_once_agreed(careful: RunningService) -> None:
@@ -102,7 +119,7 @@ def test_a_question_that_waits_can_be_given_up(careful: RunningService) -> None:
 
 
 def test_other_kinds_wait_too(careful: RunningService) -> None:
-    ann = careful.analyst(PureDP(epsilon=5))
+    ann = careful.analyst(PureDP(epsilon=50))
     batch = {"kind": "batch", "queries": {"n": "SELECT COUNT(*) AS n FROM visits"}, "epsilon": 1}
     universe = {"table": "visits", "columns": ["ward"]}
     synopsis = {"kind": "synopsis", "universe": universe, "epsilon": 1, "mechanism": "marginals"}

@@ -19,7 +19,8 @@ from discreet.core.errors import DiscreetError
 from discreet.curator.project import Project
 from discreet.server.operations.backup import read_back, written
 from discreet.server.record import ASKED, ProjectRecord
-from discreet.server.state import listening, people
+from discreet.server.state import audit_log, listening, people
+from discreet.server.state.pagination import cursor_from
 from tests import postgres_server
 from tests.cli.hospital import run
 from tests.server.running_service import PROJECT, ApiUser, RunningService, hospital
@@ -90,6 +91,33 @@ def test_people_are_added_listed_linked_and_disabled(folder: Path) -> None:
     assert "role_unknown" in run("service people add bob --role king").error
 
 
+def test_tokens_are_listed_ended_and_replaced_at_the_shell_and_the_log_says_where(
+    folder: Path,
+) -> None:
+    run("service people add olga --role owner")
+    run("service people add ann --token")
+    assert run('service grant ann --purpose "beds" --epsilon 0.5').code == 0
+    (first,) = json.loads(run("service people tokens ann --json").output)["tokens"]
+    made = run("service people token ann --label notebook").output.strip()
+    assert re.fullmatch("dsc_[0-9a-f]{64}", made)
+    told = run("service people tokens ann").output
+    assert "notebook" in told
+    assert made not in told
+    assert (
+        "ended: 1 token of ann" in run(f"service people end-tokens ann --id {first['id']}").output
+    )
+    assert "token_unknown" in run(f"service people end-tokens ann --id {first['id']}").error
+    assert "ended: 1 token of ann" in run("service people end-tokens ann").output
+    assert json.loads(run("service people tokens ann --json").output)["tokens"] == []
+    run("service people disable ann")
+    assert "person_disabled" in run("service people token ann").error
+    with state_of(folder / "discreet.toml") as state:
+        entries = state.read_now(audit_log.listed, before=cursor_from(None), count=50)
+    done = {each.what for each in entries}
+    assert {"add person", "new link", "new token", "grant", "revoke token"} <= done
+    assert {each.by for each in entries} == {"command line"}, "one rule for what is done here"
+
+
 def test_a_grant_is_set_aside_from_the_command_line(folder: Path) -> None:
     assert "no_owner" in run('service grant ann --purpose "beds" --epsilon 1').error
     run("service people add olga --role owner")
@@ -97,10 +125,12 @@ def test_a_grant_is_set_aside_from_the_command_line(folder: Path) -> None:
     done = run('service grant ann --purpose "planning of beds" --epsilon 0.5 --delta 1e-7')
     assert done.code == 0, done.error
     listed = json.loads(run("service people list --json").output)["people"]
-    assert listed[0]["grants"] == [
-        {"purpose": "planning of beds", "budget": "epsilon 0.5, delta 1e-07"}
-    ]
-    assert "epsilon 4999.5" in run("ledger show").output
+    (grant,) = listed[0]["grants"]
+    assert (grant["purpose"], grant["budget"]) == ("planning of beds", "epsilon 0.5, delta 1e-07")
+    shown = run("ledger show").output
+    assert "epsilon 4999.5" in shown
+    assert "grant to ann" in " ".join(shown.split())
+    assert grant["account"] not in shown
     assert run('service grant ann --purpose "beds"').code == 2
 
 
@@ -141,6 +171,27 @@ def test_a_back_up_brings_people_budgets_and_releases_back_and_no_tokens(tmp_pat
         assert account["spent"] == {"epsilon": 0.1}
     finally:
         second.stop()
+
+
+def test_a_lost_state_comes_back_beside_a_ledger_that_went_on(folder: Path) -> None:
+    run("service people add olga --role owner")
+    run("service people add ann")
+    run('service grant ann --purpose "beds" --epsilon 0.5')
+    assert run("service backup monday").code == 0
+    run('service grant ann --purpose "later" --epsilon 0.25')
+    (folder / "discreet.service").rename(folder / "lost.service")
+    refused = run("service restore monday")
+    assert (refused.code, "restore_refused" in refused.error) == (2, True)
+    assert "--state-only" in " ".join(refused.error.replace("│", "").split())
+    assert "`checkpoint=`" not in refused.error
+    back = run("service restore monday --state-only")
+    assert back.code == 0, back.error
+    (ann, _) = json.loads(run("service people list --json").output)["people"]
+    assert [each["purpose"] for each in ann["grants"]] == ["beds"]
+    assert "epsilon 0.75" in run("ledger show").output, "nothing that was set aside is forgotten"
+    (folder / "discreet.service").unlink()
+    (folder / "monday" / "checkpoint.txt").write_text("nonsense", encoding="utf-8")
+    assert run("service restore monday --state-only").code == 2
 
 
 @postgres_server.needed

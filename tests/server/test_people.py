@@ -110,6 +110,31 @@ def test_a_token_is_shown_once_rotated_and_revoked(running_service: RunningServi
         assert last.post("tokens", wrong).json()["code"] == "token_terms"
 
 
+def test_an_owner_ends_tokens_of_others_and_nobody_else_does(
+    running_service: RunningService,
+) -> None:
+    owner, steward = running_service.owner, running_service.person(PersonRole.STEWARD)
+    ann, bob = running_service.person(), running_service.person()
+    name = ann.person.name
+    second = ann.post("tokens", {"label": "notebook"}).json()
+    listed = owner.get(f"people/{name}/tokens").json()["items"]
+    assert {each["label"] for each in listed} == {"tests", "notebook"}
+    assert not any("token" in each or "digest" in each for each in listed)
+    assert bob.delete(f"people/{name}/tokens").status_code == 403
+    assert steward.delete(f"people/{owner.person.name}/tokens").status_code == 403
+    assert owner.delete(f"people/{bob.person.name}/tokens/{second['id']}").status_code == 404
+    assert owner.delete(f"people/{name}/tokens/{second['id']}").json() == {"ended": 1}
+    assert ApiUser(running_service, ann.person, second["token"]).get("me").status_code == 401
+    assert ann.get("me").status_code == 200
+    assert steward.delete(f"people/{name}/tokens").json() == {"ended": 1}
+    assert (ann.get("me").status_code, bob.get("me").status_code) == (401, 200)
+    entries = owner.get("audit-log").json()["items"][:2]
+    assert {(each["by"], each["what"], each["about"]) for each in entries} == {
+        (owner.person.name, "revoke token", name),
+        (steward.person.name, "revoke token", name),
+    }
+
+
 def test_whoever_is_disabled_is_out_at_once_and_for_ever(running_service: RunningService) -> None:
     link = added(running_service, "doris")
     with browser(running_service) as visitor:

@@ -14,6 +14,7 @@ import pytest
 import discreet
 from discreet.core.guarantee import PureDP
 from tests.server.running_service import WARDS, RunningService, hospital
+from tests.server.web_user import PASSWORD, WebUser
 
 pytestmark = [pytest.mark.xdist_group("server"), pytest.mark.slow]
 DOCS = Path(__file__).parents[2] / "docs"
@@ -61,11 +62,14 @@ def test_an_owners_first_commands(tmp_path: Path) -> None:
 def test_what_analysts_send(running_service: RunningService, tmp_path: Path) -> None:
     ann = running_service.analyst(PureDP(epsilon=1))
     variables = {"URL": running_service.address, "TOKEN": ann.token}
-    first, preview, account = blocks("service-analysts.md", "sh")
+    first, preview, account, login = blocks("service-analysts.md", "sh")
     assert '"n_lower"' in in_shell(first, tmp_path, **variables)
     assert '"price"' in in_shell(preview, tmp_path, **variables)
     assert '"remaining"' in in_shell(account, tmp_path, **variables)
     assert (tmp_path / "release.csv").read_text(encoding="utf-8").startswith("ward,n,")
+    WebUser(running_service, ann.person.name)
+    known = {"NAME": ann.person.name, "PASSWORD": PASSWORD}
+    assert '"token":"dsc_' in in_shell(login, tmp_path, **variables, **known).replace(" ", "")
     (program,) = blocks("service-analysts.md", "python")
     (tmp_path / "ask.py").write_text(program, encoding="utf-8")
     said = in_shell(f"{sys.executable} ask.py", tmp_path, **variables)
@@ -77,8 +81,13 @@ def test_what_operators_do(tmp_path: Path) -> None:
     in_shell("discreet service people add olga --role owner", tmp_path)
     in_shell("discreet service people add ann", tmp_path)
     in_shell("discreet service grant ann --purpose beds --epsilon 0.5", tmp_path)
-    copy, back, upgrade = blocks("service-operations.md", "sh")
-    assert "checkpoint:" in in_shell(copy, tmp_path)
+    copy, state_back, back, upgrade = blocks("service-operations.md", "sh")
+    in_shell(copy, tmp_path)
+    assert "checkpoint:" in (tmp_path / "kept.txt").read_text(encoding="utf-8")
+    in_shell("discreet service grant ann --purpose more --epsilon 0.5", tmp_path)
+    assert "/enter/" in in_shell(state_back, tmp_path), "after the ledger went on"
+    in_shell("rm -r backups", tmp_path)
+    in_shell(copy, tmp_path)
     assert "/enter/" in in_shell(back, tmp_path)
     assert "form" in in_shell(upgrade, tmp_path)
     assert "beds" in in_shell("discreet service people list", tmp_path)

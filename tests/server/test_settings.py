@@ -231,3 +231,10 @@ def test_the_postgresql_door_is_a_part_of_its_own(tmp_path: Path) -> None:
     ):
         with pytest.raises(DiscreetError, match=r"service\.wire"):
             settings(tmp_path, f"{SERVICE}[service.wire]\n{wrong}\n")
+
+
+def test_a_record_is_overdue_once_its_day_has_passed() -> None:
+    day = date(2026, 5, 1)
+    assert ProjectRecord(review_date=day).overdue(date(2026, 5, 1)) is None
+    assert ProjectRecord(review_date=day).overdue(date(2026, 5, 2)) == day
+    assert ProjectRecord().overdue(date(2026, 5, 2)) is None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from discreet.core.guarantee import ApproxDP
+from discreet.server.rights import PersonRole
 from tests.server.running_service import SERVICE, RunningService, running
 from tests.server.web_user import Page, WebUser
 
@@ -65,6 +66,7 @@ def test_an_expensive_question_waits_and_is_agreed_to_or_not(owner: WebUser, ann
     assert "50" in waiting.text
     page = owner.page("/approvals")
     assert (page.faults(), "ann" in page.text, COUNT in page.text) == ([], True, True)
+    assert re.search(r"Price ε 50 of ε [\d.]+.* that ann has left in this grant", page.text)
     key = page.id_of(r"/approvals/(\w+)/agree")
     declined = owner.done(f"/approvals/{key}/decline", {"reason": "too much for a count"})
     assert "nothing was charged" in declined.text
@@ -114,6 +116,18 @@ def test_tokens_are_shown_once_and_ended(owner: WebUser, ann: WebUser) -> None:
     assert "ended" in ann.done("/account/tokens/revoke", {"token": key}).text
     refused = ann.send("/account/tokens", {"label": "", "days": "7"})
     assert (refused.status_code, "token_terms" in refused.text) == (400, True)
+
+
+def test_tokens_of_somebody_end_and_the_password_stays(
+    place: RunningService, owner: WebUser
+) -> None:
+    zoe = place.person(name="zoe")
+    browser = WebUser(place, "zoe")
+    assert "End tokens" in owner.page("/people").text
+    assert "no program in any more" in owner.done("/people/tokens", {"name": "zoe"}).text
+    assert zoe.get("me").status_code == 401
+    assert browser.get("/account").status_code == 200
+    assert owner.send("/people/tokens", {"name": "nobody"}).status_code == 404
 
 
 def test_somebody_is_shut_out(place: RunningService, owner: WebUser) -> None:
@@ -221,3 +235,24 @@ def test_a_synopsis_on_a_page_is_previewed_for_nothing_and_made(ann: WebUser) ->
     assert "old" in made.text
     refused = ann.send("/synopses/look", {**terms, "sql": "SELECT COUNT(*) AS n FROM nothing"})
     assert refused.status_code == 400
+
+
+def test_the_ledger_names_who_was_granted_what_and_says_what_to_paste(owner: WebUser) -> None:
+    page = owner.page("/ledger")
+    assert (page.faults(), "to ann, for" in page.text) == ([], True)
+    wrong = owner.send("/ledger/verification", {"checkpoint": "not a checkpoint"})
+    assert "Paste the line that Verify showed you" in wrong.text
+    assert "str(ledger" not in wrong.text
+
+
+def test_only_the_owner_sees_how_long_answers_took(
+    place: RunningService, owner: WebUser, ann: WebUser
+) -> None:
+    ann.done("/ask", {"sql": COUNT, "epsilon": "0.11"})
+    again = ann.done("/ask", {"sql": COUNT, "epsilon": "0.11"})
+    assert "asked this before" in again.text
+    assert re.search(r"latest \d+ answers took [\d.e-]+ s", owner.page("/log").text)
+    for role in (PersonRole.STEWARD, PersonRole.AUDITOR):
+        other = WebUser(place, place.person(role).person.name)
+        assert "answers took" not in other.page("/log").text
+    assert "answers took" not in ann.page("/ask").text

@@ -20,6 +20,7 @@ from discreet.server.web.charts.scale import scale_of
 from discreet.server.web.conditions import conditions_from
 from discreet.server.web.meaning import PRIORS, meanings
 from discreet.server.web.pages.questions import marked
+from discreet.server.web.preview_view import shown_preview
 from discreet.server.web.release_table import MOST_ROWS, shown_table
 from discreet.server.web.rendering import price, rendered, time_of
 
@@ -228,3 +229,25 @@ def test_prices_and_times_in_words() -> None:
     assert price(None) == "nothing"
     assert "2026-11-17 18:55 UTC" in time_of("2026-11-17T19:55:37+01:00")
     assert "1970-01-01 00:00 UTC" in time_of(0)
+
+
+def test_a_preview_shows_the_worst_width_as_explain_does_and_the_typical_one_beside_it() -> None:
+    mean = {
+        "name": "cost",
+        "half_width": None,
+        "by_size": [[10, 5000.0], [100, 1690.0]],
+        "typical": [[10, 2500.0], [100, 1188.0]],
+        "note": "",
+    }
+    found = {"columns": [mean], "left_out": [], "free": False, "price": {"epsilon": 0.1}}
+    found |= {"keys": "", "cells": 1, "affordable": 3, "confidence": 0.95}
+    (column,) = shown_preview(found).columns
+    assert column.sizes == (("10", "± 5000", "± 2500"), ("100", "± 1690", "± 1188"))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(-1700, "close to 0: noise led below it"), (40, "34 to 46")]
+)
+def test_an_interval_that_was_cut_to_a_point_is_not_shown_as_certain(value: int, said: str) -> None:
+    table = shown_table(made({}, [value]))
+    assert said in table.rows[0][-1].text

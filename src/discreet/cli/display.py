@@ -258,7 +258,8 @@ _HINTS = {  # how a shell says what a remedy says in Python
     "policy_asker": "Here: --as NAME.",
     "policy_purpose": "Here: --purpose TEXT.",
     "bound_not_positive": "In the project file: number:1:120.",
-    "ledger_superseded": "Here: --checkpoint.",
+    "restore_refused": "Here, where the service's state alone is lost and the ledger is not: "
+    "`discreet service restore FOLDER --state-only`.",
     "not_a_head": "Here: what `discreet ledger verify` prints after `checkpoint:`.",
     "type_clash": "Columns of a CSV file are text until the project file declares them.",
 }
@@ -266,13 +267,22 @@ _HINTS = {  # how a shell says what a remedy says in Python
 
 def remedy(error: DiscreetError) -> str:
     """What to do about it, also in words of the command line."""
-    return " ".join(filter(None, (error.remedy, _HINTS.get(error.code))))
+    return _at_a_shell(" ".join(filter(None, (error.remedy, _HINTS.get(error.code)))))
+
+
+def _at_a_shell(text: str) -> str:
+    """An argument of Python as an option of the command.
+
+    >>> _at_a_shell("Pass `checkpoint=`.")
+    'Pass `--checkpoint`.'
+    """
+    return text.replace("`checkpoint=`", "`--checkpoint`")
 
 
 def _parts(error: DiscreetError) -> dict[str, object]:
     parts: dict[str, object] = {
         "code": error.code,
-        "expectation": error.expectation,
+        "expectation": _at_a_shell(error.expectation),
         "received": None if error.received is None else str(error.received),
         "remedy": remedy(error),
     }
@@ -282,7 +292,7 @@ def _parts(error: DiscreetError) -> dict[str, object]:
 
 
 def _panel(error: DiscreetError) -> Panel:
-    lines = [Text(f"Expected {error.expectation}.")]
+    lines = [Text(f"Expected {_at_a_shell(error.expectation)}.")]
     if isinstance(error, Misread):
         lines.insert(0, Text(error.pointer() + "\n", no_wrap=True, overflow="crop"))
     elif error.received is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +17,7 @@ from rich.text import Text
 
 from discreet.cli import display
 from discreet.cli.options import Machine, ProjectFile
+from discreet.core.errors import DiscreetError
 
 if TYPE_CHECKING:
     from discreet.curator.project import ProjectLedger
@@ -48,7 +49,7 @@ def show(*, machine: Machine = False, project: ProjectFile = Path("discreet.toml
                     }
                 )
             else:
-                show_history(opened)
+                show_history(opened, grant_names(project))
 
 
 @app.command()
@@ -180,7 +181,28 @@ def restore(
         display.lines(f"restored: {found.number} entries\ncheckpoint: {found}")
 
 
-def show_history(opened: ProjectLedger) -> None:
+def grant_names(project: Path) -> dict[str, str]:
+    """What a history says of the service's grants, and whose each is; none without a service."""
+    from discreet.curator.project import Project
+
+    if Project.read(project).service is None:
+        return {}
+    try:
+        from discreet.cli.service_setup import everybody, has_state
+    except ImportError:  # the service's packages are not installed here
+        return {}
+    try:
+        found = everybody(project) if has_state(project) else []
+    except DiscreetError:  # the state is elsewhere, and not to be reached from here
+        return {}
+    return {
+        f"child {grant['account']}": f"grant to {person['name']}: {grant['purpose']}"
+        for person in found
+        for grant in person["grants"]
+    }
+
+
+def show_history(opened: ProjectLedger, granted: Mapping[str, str]) -> None:
     """The questions as a table, then the sums."""
     from discreet.release.guarantee import guarantee_text
 
@@ -192,7 +214,7 @@ def show_history(opened: ProjectLedger) -> None:
     table.add_column("analyst", max_width=12, overflow="fold")
     table.add_column("time (UTC)", no_wrap=True, min_width=16)
     for asked in opened.history():
-        query = " ".join(asked.query.split())
+        query = granted.get(asked.query, " ".join(asked.query.split()))
         time = asked.time[:16].replace("T", " ")
         price = asked.price.replace(", ", "\n")
         cells = (str(asked.number), query, price, asked.ended, asked.analyst, time)

@@ -31,13 +31,13 @@ def serve(
     ] = False,
     project: ProjectFile = Path("discreet.toml"),
 ) -> None:
-    """Let analysts in: the service of a project file.
+    r"""Let analysts in: the service of a project file.
 
     discreet serve
 
     discreet serve --demo
 
-    It listens on this machine alone unless told otherwise. Needs pip install 'discreet[server]'.
+    It listens on this machine alone unless told otherwise. Needs pip install 'discreet\[server]'.
     """
     with display.readable_errors(machine=False):
         require_installed()

@@ -23,12 +23,13 @@ people = typer.Typer(help="Who may come in.", no_args_is_help=True)
 app.add_typer(people, name="people")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="It stands in the ledger for ever.")]
+_BY = "command line"
 RoleName = Annotated[str, typer.Option("--role", help="owner, steward, analyst or auditor.")]
 
 
 @app.command()
 def init(*, project: ProjectFile = Path("discreet.toml")) -> None:
-    """Add [service] and [record] to a project file, with comments and with gaps to fill.
+    r"""Add \[service] and \[record] to a project file, with comments and with gaps to fill.
 
     discreet service init
     """
@@ -67,7 +68,7 @@ def add(
                 add_person, by=_BY, name=name, role=wanted, email=email, subject=subject
             )
             link = state.write_now(issue_link, by=_BY, person=person)
-            made = state.write_now(issue_token, person=person, label=_BY) if token else None
+            made = state.write_now(issue_token, person=person, label=_BY, by=_BY) if token else None
         told = {"name": name, "role": role, "link": f"{address_of(project)}/enter/{link}"}
         if made is not None:
             told["token"] = made.token
@@ -133,6 +134,72 @@ def disable(name: Name, *, project: ProjectFile = Path("discreet.toml")) -> None
         display.lines(f"{name} is out")
 
 
+@people.command()
+def token(
+    name: Name,
+    *,
+    label: Annotated[str, typer.Option("--label", help="By which it is known in lists.")] = _BY,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """Print a new token for somebody's programs, once; earlier ones go on.
+
+    discreet service people token ann --label notebook
+    """
+    with display.readable_errors(machine=False):
+        from discreet.cli.service_setup import state_of
+        from discreet.server.services.people import issue_token
+        from discreet.server.state import people as kept
+
+        with state_of(project) as state:
+            person = state.read_now(kept.require, name)
+            made = state.write_now(issue_token, person=person, label=label, by=_BY)
+        display.lines(made.token)
+
+
+@people.command()
+def tokens(
+    name: Name, *, machine: Machine = False, project: ProjectFile = Path("discreet.toml")
+) -> None:
+    """Show somebody's valid tokens by their ids; a token itself is never shown again.
+
+    discreet service people tokens ann
+    """
+    with display.readable_errors(machine=machine):
+        from discreet.cli.service_setup import tokens_of
+
+        rows = tokens_of(project, name)
+        if machine:
+            display.as_json({"tokens": rows})
+            return
+        table = Table(box=box.SIMPLE, pad_edge=False)
+        for column in ("id", "label", "made", "ends"):
+            table.add_column(column, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(row[key]) for key in ("id", "label", "made", "ends")))
+        Console(highlight=False).print(table)
+
+
+@people.command(name="end-tokens")
+def end_tokens(
+    name: Name,
+    *,
+    token: Annotated[str | None, typer.Option("--id", help="Only the one of this id.")] = None,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """End all tokens of somebody, or one of them; at once, while the password stays.
+
+    discreet service people end-tokens ann
+    """
+    with display.readable_errors(machine=False):
+        from discreet.cli.service_setup import state_of
+        from discreet.server.services import people as services
+
+        with state_of(project) as state:
+            ended = state.write_now(services.end_tokens, actor=None, name=name, token=token)
+        display.lines(f"ended: {ended} token{'' if ended == 1 else 's'} of {name}")
+        display.note(f"A new one: discreet service people token {name}")
+
+
 @app.command()
 def grant(
     name: Name,
@@ -183,19 +250,27 @@ def restore(
     checkpoint: Annotated[
         str | None, typer.Option("--checkpoint", help="The last one that you kept; @FILE.")
     ] = None,
+    state_only: Annotated[
+        bool, typer.Option("--state-only", help="Keep the ledger that is here: only state is lost.")
+    ] = False,
     project: ProjectFile = Path("discreet.toml"),
 ) -> None:
     """Bring ledger and state up to a back-up; the ledger never to less spending.
 
     discreet service restore backups/monday --checkpoint @kept-elsewhere.txt
+
+    discreet service restore backups/monday --state-only
     """
     with display.readable_errors(machine=False):
         from discreet.cli.spending import checkpoint_of
         from discreet.ledger import Checkpoint
-        from discreet.server.operations.backup import bring_back
+        from discreet.server.operations.backup import bring_back, bring_state_back
 
         kept = None if checkpoint is None else Checkpoint.parse(checkpoint_of(checkpoint))
-        found = bring_back(project, folder, kept)
+        if state_only:
+            found = bring_state_back(project, folder)
+        else:
+            found = bring_back(project, folder, kept)
         display.lines(f"restored: {folder}\ncheckpoint: {found}")
         display.note("Tokens and logins do not come back: `people link NAME` lets people in.")
 
@@ -212,6 +287,3 @@ def upgrade(*, project: ProjectFile = Path("discreet.toml")) -> None:
 
         with state_of(project) as state:
             display.lines(f"the state has form {state.read_now(form_of)}")
-
-
-_BY = "command line"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from discreet.server.record import ASKED, ProjectRecord
 from discreet.server.rights import PersonRole
 from discreet.server.service import Service
 from discreet.server.services.people import add_person, issue_link, issue_token
-from discreet.server.settings import ServiceSettings
-from discreet.server.state import grants, people
+from discreet.server.settings import ServiceSettings, SQLiteState
+from discreet.server.state import grants, people, tokens
+from discreet.server.state.audit_log import COMMAND_LINE
 from discreet.server.state.listening import listened_at
 from discreet.server.state.people import Member
 from discreet.server.state.store import StateStore
@@ -101,6 +103,12 @@ async def welcomed(service: Service, address: str) -> None:
         display.lines(f"For psql and its like: port {service.wire_port}.")
     if await service.runtime.state.read(people.owners) == 0:
         display.note("There is no owner yet: discreet service people add NAME --role owner")
+    overdue = service.runtime.record.overdue(datetime.now(UTC).date())
+    if overdue is not None:
+        display.note(
+            f"The record was to be looked at again by {overdue}: nothing is published until "
+            f"review_date in {service.runtime.place.name} says a later day."
+        )
     if service.runtime.record.missing:
         display.note(record_gaps(service.runtime.record, service.runtime.place))
 
@@ -151,6 +159,12 @@ def address_of(project: Path) -> str:
     return found or f"http://127.0.0.1:{settings.port}"
 
 
+def has_state(project: Path) -> bool:
+    """Whether a state was begun: to open one in a file would begin it."""
+    place = ServiceSettings.of(Project.read(project), project).state
+    return not isinstance(place, SQLiteState) or place.path.exists()
+
+
 def everybody(project: Path) -> list[dict[str, Any]]:
     """Everybody with their budgets, for the owner at the machine."""
     with state_of(project) as state:
@@ -162,7 +176,11 @@ def everybody(project: Path) -> list[dict[str, Any]]:
             "role": each.role.value,
             "state": "out" if each.disabled_at is not None else "in",
             "grants": [
-                {"purpose": grant.purpose, "budget": guarantee_text(grant.budget)}
+                {
+                    "purpose": grant.purpose,
+                    "budget": guarantee_text(grant.budget),
+                    "account": grant.account,
+                }
                 for grant in granted[each.id]
             ],
         }
@@ -170,11 +188,29 @@ def everybody(project: Path) -> list[dict[str, Any]]:
     ]
 
 
+def tokens_of(project: Path, name: str) -> list[dict[str, str]]:
+    """Somebody's valid tokens, as a table has them."""
+    with state_of(project) as state:
+        person = state.read_now(people.require, name)
+        found = state.read_now(tokens.listed, person=person.id)
+    return [
+        {"id": each.id, "label": each.label, "made": _day(each.created_at)}
+        | {"ends": _day(each.expires_at)}
+        for each in found
+    ]
+
+
+def _day(milliseconds: int) -> str:
+    return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
 async def granted(project: Path, name: str, purpose: str, budget: Guarantee) -> None:
-    """Set a budget aside, in the name of the first owner."""
+    """Set a budget aside; the first owner answers for it, the log names the command line."""
     service = Service(project)
     try:
         owner = await service.runtime.state.read(people.first_owner)
-        await service.budgets.grant(owner, name=name, purpose=purpose, budget=budget)
+        await service.budgets.grant(
+            owner, name=name, purpose=purpose, budget=budget, by=COMMAND_LINE
+        )
     finally:
         await service.runtime.close()

@@ -129,13 +129,19 @@ class ProjectRecord:
                 "and start the service again. A purpose or a reason is a sentence, not a word.",
             )
 
+    def overdue(self, today: date) -> date | None:
+        """The day by which all this was to be looked at again, if it has passed."""
+        day = self.review_date
+        return day if day is not None and today > day else None
+
     def require_reviewed(self, today: date) -> None:
         """Refuse to publish once the day has passed on which all this was to be looked at again."""
-        if self.review_date is not None and today > self.review_date:
+        overdue = self.overdue(today)
+        if overdue is not None:
             raise InvalidParameter(
                 code="review_overdue",
                 expectation="a project record that is looked at again by its review date",
-                received=self.review_date.isoformat(),
+                received=overdue.isoformat(),
                 remedy="For the data owner: review the record, write a new review_date into the "
                 "project file, and start the service again.",
             )

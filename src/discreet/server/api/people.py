@@ -128,6 +128,27 @@ async def disable(service: TheService, person: PeopleKeeper, name: str) -> dict[
     return _person(await service.people.disable(person, name))
 
 
+@router.get("/people/{name}/tokens")
+async def tokens_of(service: TheService, person: PeopleKeeper, name: str) -> Listing:
+    """Somebody's valid tokens; not the tokens themselves."""
+    found = await service.people.tokens_of(person, name)
+    return Listing(items=[_token(each) for each in found], next=None)
+
+
+@router.delete("/people/{name}/tokens")
+async def end_tokens(service: TheService, person: PeopleKeeper, name: str) -> dict[str, Any]:
+    """End all tokens of somebody; their password stays."""
+    return {"ended": await service.people.end_tokens(person, name)}
+
+
+@router.delete("/people/{name}/tokens/{key}")
+async def end_token(
+    service: TheService, person: PeopleKeeper, name: str, key: str
+) -> dict[str, Any]:
+    """End one token of somebody."""
+    return {"ended": await service.people.end_tokens(person, name, key)}
+
+
 @router.get("/grants")
 async def grants(service: TheService, person: BudgetReader, page: ThePage) -> Listing:
     """Everybody's grants, in no order that tells anything."""

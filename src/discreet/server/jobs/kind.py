@@ -12,9 +12,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from discreet.accounting.adaptive.exhausted import ANOTHER_GRANT, budget_exhausted
 from discreet.core.guarantee import Guarantee
+from discreet.core.written import numbers
 from discreet.curator.curator import Curator
 from discreet.curator.session import Session
+from discreet.release.guarantee import guarantee_text
 
 Request = TypeVar("Request", bound="JobRequest")
 
@@ -55,7 +58,15 @@ class Task:
     def require_agreed(self, price: Guarantee) -> None:
         """Stop before anything is charged where the price is above what needs no approval."""
         if self.approval is not None and is_above(price, self.approval):
+            self._require_left(price)
             raise NeedsApproval(price)
+
+    def _require_left(self, price: Guarantee) -> None:
+        """Refuse what could not be paid if somebody agreed; the last digit is for the ledger."""
+        left = self.session.remaining
+        most, asked = numbers(left), numbers(price)
+        if any(float(asked[name]) > float(most[name]) * _ROUNDED for name in asked if name in most):
+            raise budget_exhausted(guarantee_text(left), guarantee_text(price), ANOTHER_GRANT)
 
     def touches_data(self) -> None:
         """From here on private rows may be read, although nothing is reserved anew."""
@@ -63,6 +74,7 @@ class Task:
 
 
 TOUCHED = "touched"
+_ROUNDED = 1 + 1e-9
 
 
 class NeedsApproval(Exception):

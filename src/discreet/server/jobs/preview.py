@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from discreet.release.preview import Expected, Preview
@@ -31,7 +32,8 @@ class PreviewKind(JobKind[PreviewRequest]):
 
 
 def previewed(preview: Preview) -> dict[str, Any]:
-    """A preview for JSON, with its words."""
+    """A preview for JSON, with its words; what another budget would allow is the owner's affair."""
+    preview = replace(preview, affordable_by_zcdp=None)
     return {
         "columns": [_expected(each) for each in preview.columns],
         "left_out": [_expected(each) for each in preview.left_out],

@@ -65,12 +65,33 @@ def bring_back(place: Path, folder: Path, checkpoint: Checkpoint | None) -> Chec
     text = _read(folder / STATE)
     kept = checkpoint or Checkpoint.parse(_read(folder / CHECKPOINT).strip())
     found = project.ledger.restored(folder / LEDGER, kept)
+    _fill(project, place, text)
+    return found
+
+
+def bring_state_back(place: Path, folder: Path) -> Checkpoint:
+    """Fill an empty state from a back-up, and keep the ledger that is here: it is the newer one.
+
+    The ledger must be whole and hold all that the back-up's ledger held; its checkpoint now.
+    """
+    project = Project.read(place)
+    text = _read(folder / STATE)
+    kept = Checkpoint.parse(_read(folder / CHECKPOINT).strip())
+    ledger = project.read_ledger()
+    try:
+        found = ledger.verify(kept)
+    finally:
+        ledger.close()
+    _fill(project, place, text)
+    return found
+
+
+def _fill(project: Project, place: Path, text: str) -> None:
     state = StateStore(ServiceSettings.of(project, place).state)
     try:
         state.write_now(read_back, text.splitlines())
     finally:
         state.close()
-    return found
 
 
 def written(connection: Connection) -> Iterator[str]:

@@ -21,12 +21,21 @@ class Budgets:
         """Grant nothing yet."""
         self._runtime = runtime
 
-    async def grant(self, actor: Member, *, name: str, purpose: str, budget: Guarantee) -> Grant:
-        """Set a budget aside for somebody and a purpose, for ever."""
+    async def grant(
+        self,
+        actor: Member,
+        *,
+        name: str,
+        purpose: str,
+        budget: Guarantee,
+        by: str | None = None,
+    ) -> Grant:
+        """Set a budget aside for somebody and a purpose, for ever; the log names ``by``."""
         require(actor.role, Action.GRANT)
         made = await self._runtime.state.write(
             _written,
             actor=actor,
+            by=by or actor.name,
             name=name,
             purpose=purpose,
             budget=budget,
@@ -57,7 +66,14 @@ class Budgets:
 
 
 def _written(
-    connection: Connection, *, actor: Member, name: str, purpose: str, budget: Guarantee, most: int
+    connection: Connection,
+    *,
+    actor: Member,
+    by: str,
+    name: str,
+    purpose: str,
+    budget: Guarantee,
+    most: int,
 ) -> Grant:
     person = people.require(connection, name)
     made = grants.add(
@@ -69,5 +85,5 @@ def _written(
         most_people=most,
     )
     detail = {"purpose": made.purpose, "budget": guarantee_text(budget), "account": made.account}
-    audit_log.add(connection, by=actor.name, what="grant", about=name, detail=detail)
+    audit_log.add(connection, by=by, what="grant", about=name, detail=detail)
     return made

@@ -13,6 +13,7 @@ import asyncio
 import json
 import logging
 import math
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +37,7 @@ from discreet.server.workers.messages import WorkOrder
 LOG = logging.getLogger("discreet.server")
 
 _NAP, _LONGEST_NAP = 0.02, 0.25
+_LATELY = 500
 """Seconds between two looks whether it is one's turn, where another replica has it: more each."""
 _EARLY = 0.01
 """Seconds by which the state may say too early that an answer has left: writing takes longer."""
@@ -95,6 +97,7 @@ class JobRunner:
         self._outcomes: dict[str, JobOutcome] = {}
         self._queues: dict[str, asyncio.Lock] = {}
         self._turns: dict[str, asyncio.Event] = {}
+        self._took: deque[float] = deque(maxlen=_LATELY)
 
     def begin(self, prepared: PreparedJob, *, started: bool = False) -> None:
         """Work on a job until it has left; ``started`` if it has its lease."""
@@ -119,6 +122,13 @@ class JobRunner:
         """What a job reserved so far, if it is under way here."""
         outcome = self._outcomes.get(job)
         return None if outcome is None else outcome.reservation
+
+    def took(self) -> list[float]:
+        """How many seconds the latest answers took before padding, shortest first.
+
+        It tells about rows: for the owner alone, who chooses the quantum. It is kept nowhere.
+        """
+        return sorted(self._took)
 
     async def interrupt(self, job: str) -> None:
         """End the work on a job that was cancelled."""
@@ -147,7 +157,10 @@ class JobRunner:
                 await state.write(_put_aside, job=job, price=outcome.price)
                 return view_of(job, JobPhase.WAITING, price=outcome.price)
             quantum = self.quantum(prepared, outcome)
-            when = leaving(loop.time() - began, quantum, step=self._runtime.settings.quanta.step)
+            took = loop.time() - began
+            if outcome.reservation is not None:  # not what was found again, or refused
+                self._took.append(took)
+            when = leaving(took, quantum, step=self._runtime.settings.quanta.step)
             left = began + when.after - loop.time() if quantum else 0.0
             wanted, kept = await state.write_relaxed(
                 _ended, prepared=prepared, outcome=outcome, level=when.level, left=left

@@ -12,6 +12,7 @@ from discreet.server.identity.tokens import digest_of, new_secret, new_token
 from discreet.server.rights import Action, Forbidden, PersonRole, require, require_above
 from discreet.server.runtime import Runtime
 from discreet.server.state import audit_log, links, logins, people, tokens
+from discreet.server.state.audit_log import COMMAND_LINE
 from discreet.server.state.clock import DAY
 from discreet.server.state.people import Member
 from discreet.server.state.tokens import TokenEntry
@@ -91,6 +92,16 @@ class People:
         require(person.role, Action.ENTER)
         await self._state.write(_revoked, person=person, token=token)
 
+    async def tokens_of(self, actor: Member, name: str) -> list[TokenEntry]:
+        """Somebody's valid tokens, for who looks after people; not the tokens themselves."""
+        require(actor.role, Action.MANAGE_PEOPLE)
+        return await self._state.read(_tokens_below, actor=actor, name=name)
+
+    async def end_tokens(self, actor: Member, name: str, token: str | None = None) -> int:
+        """End one token of somebody, or all of them; passwords stay. How many ended."""
+        require(actor.role, Action.MANAGE_PEOPLE)
+        return await self._state.write(end_tokens, actor=actor, name=name, token=token)
+
 
 def unknown() -> Forbidden:
     """Nobody is told why a secret lets nobody in."""
@@ -119,12 +130,7 @@ def add_person(
 def issue_link(connection: Connection, *, by: str, person: Member) -> str:
     """A one-time link's secret, the only time that it is seen; an earlier one ends."""
     if person.disabled_at is not None:
-        raise InvalidParameter(
-            code="person_disabled",
-            expectation="somebody who may come in",
-            received=person.name,
-            remedy="Add somebody under another name.",
-        )
+        raise _out(person)
     secret = new_secret()
     links.add(connection, person=person.id, digest=digest_of(secret), lasts=LINK_DAYS * DAY)
     audit_log.add(connection, by=by, what="new link", about=person.name)
@@ -139,8 +145,11 @@ def issue_token(
     days: int = TOKEN_DAYS,
     replaces: str | None = None,
     overlap: int = 0,
+    by: str | None = None,
 ) -> NewToken:
-    """Keep the digest of a new token, and show the token once."""
+    """Keep the digest of a new token, and show the token once; ``by`` None: its own person."""
+    if person.disabled_at is not None:
+        raise _out(person)
     if not 1 <= days <= 366 or not 0 < len(label.strip()) <= 100 or not 0 <= overlap <= 7 * 86_400:
         raise InvalidParameter(
             code="token_terms",
@@ -160,7 +169,7 @@ def issue_token(
         verifier=verifier_of(token, salt=salt_of(person.name)).to_text(),
         lasts=days * DAY,
     )
-    audit_log.add(connection, by=person.name, what="new token", about=person.name)
+    audit_log.add(connection, by=by or person.name, what="new token", about=person.name)
     return NewToken(token, entry)
 
 
@@ -180,9 +189,45 @@ def disable_person(connection: Connection, *, actor: Member | None, name: str) -
     tokens.forget_all(connection, person=person.id)
     logins.end_all(connection, person=person.id)
     links.forget(connection, person=person.id)
-    by = "command line" if actor is None else actor.name
-    audit_log.add(connection, by=by, what="disable person", about=name)
+    audit_log.add(connection, by=_by(actor), what="disable person", about=name)
     return people.require(connection, name)
+
+
+def end_tokens(
+    connection: Connection, *, actor: Member | None, name: str, token: str | None = None
+) -> int:
+    """End one token of somebody, or all; how many were valid. ``actor`` None: a command."""
+    person = people.require(connection, name)
+    if actor is not None:
+        require_above(actor.role, person.role)
+    if token is None:
+        ended = tokens.forget_all(connection, person=person.id)
+    elif tokens.forget(connection, person=person.id, token=token):
+        ended = 1
+    else:
+        raise _no_token(token, "theirs", f"GET /api/v1/people/{name}/tokens")
+    detail = {"tokens": ended}
+    audit_log.add(connection, by=_by(actor), what="revoke token", about=name, detail=detail)
+    return ended
+
+
+def _tokens_below(connection: Connection, *, actor: Member, name: str) -> list[TokenEntry]:
+    person = people.require(connection, name)
+    require_above(actor.role, person.role)
+    return tokens.listed(connection, person=person.id)
+
+
+def _by(actor: Member | None) -> str:
+    return COMMAND_LINE if actor is None else actor.name
+
+
+def _out(person: Member) -> InvalidParameter:
+    return InvalidParameter(
+        code="person_disabled",
+        expectation="somebody who may come in",
+        received=person.name,
+        remedy="Add somebody under another name.",
+    )
 
 
 def _link_for(connection: Connection, *, actor: Member, name: str) -> str:
@@ -197,10 +242,12 @@ def _revoked(connection: Connection, *, person: Member, token: str) -> None:
     audit_log.add(connection, by=person.name, what="revoke token", about=person.name)
 
 
-def _no_token(token: str) -> InvalidParameter:
+def _no_token(
+    token: str, whose: str = "yours", listed: str = "GET /api/v1/tokens"
+) -> InvalidParameter:
     return InvalidParameter(
         code="token_unknown",
-        expectation="the id of a valid token of yours",
+        expectation=f"the id of a valid token of {whose}",
         received=token[:64],
-        remedy="GET /api/v1/tokens lists them.",
+        remedy=f"{listed} lists them.",
     )

@@ -32,6 +32,7 @@ class Approval:
     decided_by: str | None
     verdict: str | None
     reason: str | None
+    grant_id: str | None
 
 
 def add(connection: Connection, *, job: str, person: str, price: str) -> None:
@@ -91,7 +92,7 @@ def unknown(key: str) -> InvalidParameter:
 
 def _asked() -> Select[Any]:
     return (
-        select(approvals, people.c.name, jobs.c.kind, jobs.c.request)
+        select(approvals, people.c.name, jobs.c.kind, jobs.c.request, jobs.c.grant_id)
         .join(people, people.c.id == approvals.c.person_id)
         .join(jobs, jobs.c.id == approvals.c.job_id)
     )

@@ -14,6 +14,9 @@ from discreet.server.state.pagination import Cursor, earlier
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import audit_log
 
+COMMAND_LINE = "command line"
+"""Who did what was done at the machine itself: a command knows no names."""
+
 
 @dataclass(frozen=True)
 class AuditEntry:

@@ -111,6 +111,8 @@ def forget(connection: Connection, *, person: str, token: str) -> bool:
     return connection.execute(delete(tokens).where(named)).rowcount > 0
 
 
-def forget_all(connection: Connection, *, person: str) -> None:
-    """Revoke all tokens of a person."""
+def forget_all(connection: Connection, *, person: str) -> int:
+    """Revoke all tokens of a person; how many were valid."""
+    valid = len(listed(connection, person=person))
     connection.execute(delete(tokens).where(tokens.c.person_id == person))
+    return valid

@@ -21,7 +21,7 @@ async def onward(page: PageContext, view: JobView) -> Response:
     if view.error is not None and not view.charged:
         raise raised(view.error)
     if view.release_id is not None and await _is_out(page, view.release_id):
-        return redirect(f"/releases/{view.release_id}")
+        return redirect(f"/releases/{view.release_id}", "" if view.charged else "again")
     return redirect(f"/jobs/{view.id}")
 
 

@@ -51,6 +51,8 @@ PLACES: tuple[tuple[str, str, Action], ...] = (
 SAID = {
     "granted": "The budget is set aside.",
     "disabled": "Nobody comes in under that name any more.",
+    "tokens_ended": "Their tokens let no program in any more. The password stays.",
+    "again": "You asked this before: it is the same release again, free of charge.",
     "agreed": "Agreed: the question is being asked.",
     "declined": "Declined: nothing was charged.",
     "revoked": "The token is ended.",

@@ -11,11 +11,15 @@ from discreet.server.web.rendering import price
 
 @dataclass(frozen=True)
 class ExpectedError:
-    """How wrong a column may be: one half-width, or one at each of several sizes."""
+    """How wrong a column may be: one half-width, or one at each of several sizes.
+
+    ``sizes`` have the number of values, the half-width for the worst values, as everywhere else,
+    and the one for values that are spread evenly; the last is empty where it is not known.
+    """
 
     name: str
     width: str
-    sizes: tuple[tuple[str, str], ...]
+    sizes: tuple[tuple[str, str, str], ...]
     note: str
 
 
@@ -57,11 +61,14 @@ def shown_preview(found: dict[str, Any]) -> ShownPreview:
 
 
 def _column(told: dict[str, Any]) -> ExpectedError:
-    sizes = told["typical"] or told["by_size"]
+    typical = dict(told["typical"])
     return ExpectedError(
         name=told["name"],
         width=_width(told["half_width"]),
-        sizes=tuple((f"{size:,}", _width(width)) for size, width in sizes),
+        sizes=tuple(
+            (f"{size:,}", _width(width), _width(typical.get(size)))
+            for size, width in told["by_size"]
+        ),
         note=told["note"],
     )
 

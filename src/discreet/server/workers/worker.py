@@ -19,6 +19,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
+from discreet.accounting.adaptive.exhausted import ANOTHER_GRANT, LESS
 from discreet.core.errors import DiscreetError, EngineFailed, LedgerError
 from discreet.curator.curator import OWNER, Curator
 from discreet.curator.project.locations import DatabaseServer, Embedded
@@ -161,7 +162,10 @@ class OrderHandler:
         return late or self._reserved or bool(self._kept.get(TOUCHED))
 
     def _described(self, refusal: DiscreetError, order: WorkOrder) -> dict[str, Any]:
-        return described(refusal, str(order.request.get("sql", "")))
+        told = described(refusal, str(order.request.get("sql", "")))
+        if refusal.code == "budget_exhausted" and order.account and told["remedy"] == LESS:
+            told["remedy"] = ANOTHER_GRANT
+        return told
 
     def close(self) -> None:
         """Let go of the tables and the ledger."""

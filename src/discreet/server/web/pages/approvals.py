@@ -19,10 +19,12 @@ router = APIRouter(route_class=PageRoute)
 async def approvals(page: ApprovePage) -> Response:
     """Questions that nobody has decided about."""
     found = await page.service.approvals.waiting(page.person, after="", count=200)
+    left = (await page.service.ledger.budget(page.person))["accounts"] if found else {}
     shown = []
     for each in found:
         asked = json.loads(each.request)
-        shown.append((each, asked.get("sql") or as_json(asked), json.loads(each.price)))
+        remaining = left.get(each.grant_id or "", {}).get("remaining")
+        shown.append((each, asked.get("sql") or as_json(asked), json.loads(each.price), remaining))
     limit = page.service.runtime.settings.plain()["approval"]
     return page.render("approvals.html", approvals=shown, limit=limit)
 

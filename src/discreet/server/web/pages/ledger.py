@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
+from statistics import median
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.server.rights import PersonRole
 from discreet.server.state.pagination import Cursor, cursor_from
 from discreet.server.web.page_context import MonitorPage, PageContext, PageRoute, ReadLedgerPage
+from discreet.server.web.pages.budget import everybody
 from discreet.server.web.rendering import as_json
 
 router = APIRouter(route_class=PageRoute)
 After = Annotated[int, Query(ge=0, le=2**53)]
 Earlier = Annotated[str | None, Query(max_length=200)]
 PAGE = 50
+_MISREAD = InvalidParameter(
+    code="not_a_head",
+    expectation="a checkpoint: a number, a colon and 64 hexadecimal digits",
+    remedy="Paste the line that Verify showed you, all of it; or leave the field empty.",
+)
 
 
 @router.get("/ledger")
@@ -33,7 +41,8 @@ async def verify(page: ReadLedgerPage) -> Response:
             page.person, checkpoint=page.form.maybe("checkpoint")
         )
     except DiscreetError as refusal:
-        return await _ledger(page, 0, refusal=refusal)
+        told = _MISREAD if refusal.code == _MISREAD.code else refusal
+        return await _ledger(page, 0, refusal=told)
     return await _ledger(page, 0, verified=found)
 
 
@@ -44,7 +53,28 @@ async def log(page: MonitorPage, after: Earlier = None) -> Response:
     late = await page.service.ledger.overruns(page.person, before=cursor_from(None), count=PAGE)
     last = str(Cursor(done[-1].at, done[-1].id)) if len(done) == PAGE else None
     shown = [(each, _detail(each.detail)) for each in done]
-    return page.render("log.html", actions=shown, overruns=late, next=last)
+    quanta = page.service.runtime.settings.quanta
+    return page.render(
+        "log.html",
+        actions=shown,
+        overruns=late,
+        next=last,
+        took=_took(page),
+        quantum=quanta.of(()),
+        step=quanta.step,
+    )
+
+
+def _took(page: PageContext) -> dict[str, str] | None:
+    """How long the latest answers took before padding; None for everybody but the owner."""
+    found = page.service.job_runner.took()
+    if page.person.role is not PersonRole.OWNER or not found:
+        return None
+    return {
+        "count": str(len(found)),
+        "half": f"{median(found):.2g}",
+        "longest": f"{found[-1]:.2g}",
+    }
 
 
 async def _ledger(
@@ -55,8 +85,9 @@ async def _ledger(
     verified: dict[str, Any] | None = None,
 ) -> Response:
     found = await page.service.ledger.entries(page.person, after=after, count=PAGE)
+    granted = await _granted(page)
     told: dict[str, Any] = {
-        "entries": [(each, _about(each), as_json(each)) for each in found["entries"]],
+        "entries": [(each, _about(each, granted), as_json(each)) for each in found["entries"]],
         "after": after,
         "before": max(0, after - PAGE),
         "next": found["next"],
@@ -68,11 +99,24 @@ async def _ledger(
     return page.render("ledger.html", **told)
 
 
-def _about(entry: dict[str, Any]) -> str:
+async def _granted(page: PageContext) -> dict[str, str]:
+    """Whose each grant is, and what for, by the name that it has in the ledger."""
+    names = {each.id: each.name for each in await everybody(page)}
+    found: dict[str, str] = {}
+    after = ""
+    while more := await page.service.ledger.grants(page.person, after=after, count=200):
+        found |= {each.account: f"{names[each.person]}, for {each.purpose}" for each in more}
+        after = more[-1].account
+    return found
+
+
+def _about(entry: dict[str, Any], granted: dict[str, str]) -> str:
     """What an entry is about, in a few words."""
     body = entry.get("body") or {}
     charge = ", ".join(str(part) for part in body.get("charge", ()))
     said = [str(body["asker"])] if body.get("asker") else []
+    if body.get("name") in granted:
+        said.append(f"to {granted[body['name']]}")
     if charge:
         said.append(f"charge {charge}")
     detail = body.get("detail") or {}

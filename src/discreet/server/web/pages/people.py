@@ -75,6 +75,16 @@ async def disable(page: ManagePeoplePage) -> Response:
     return redirect("/people", "disabled")
 
 
+@router.post("/people/tokens")
+async def end_tokens(page: ManagePeoplePage) -> Response:
+    """End all tokens of somebody; their password stays."""
+    try:
+        await page.service.people.end_tokens(page.person, page.form.text("name"))
+    except DiscreetError as refusal:
+        return await _people(page, refusal)
+    return redirect("/people", "tokens_ended")
+
+
 @router.post("/grants")
 async def grant(page: GrantPage) -> Response:
     """Set a budget aside for somebody and a purpose."""

@@ -161,6 +161,7 @@ async def _editor(
         protects=page.service.schema["protects"],
         missing=page.service.runtime.record.missing,
         quantum=page.service.runtime.settings.quanta.of(()),
+        step=page.service.runtime.settings.quanta.step,
         approval=page.service.runtime.settings.plain()["approval"],
         preview=preview,
         failure=None if refusal is None else refusal_words(refusal),

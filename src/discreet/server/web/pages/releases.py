@@ -14,6 +14,7 @@ from starlette.responses import Response
 from discreet.core.errors import DiscreetError
 from discreet.curator.synopsis.stored_form import synopsis_from_json
 from discreet.release import Release
+from discreet.release.active_limits import limit_text
 from discreet.release.guarantee import guarantee_text, protection_text
 from discreet.server.api.releases import PublicationBody
 from discreet.server.rights import Action
@@ -189,4 +190,9 @@ def _attributes(document: dict[str, Any]) -> tuple[str, ...]:
 
 def _notes(release: Release) -> tuple[str, ...]:
     notes = [f"{each.name}: {each.note}." for each in release.answers if each.note]
-    return (*notes, *(f"Warning: {each}" for each in release.warnings))
+    limits = [limit_text(each) for each in release.statement.get("active_limits", ())]
+    return (
+        *notes,
+        *(f"Limit: {each}; the intervals do not cover that." for each in limits),
+        *(f"Warning: {each}" for each in release.warnings),
+    )
