@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-import click
 import pytest
 from typer.main import get_command
 
@@ -56,18 +56,19 @@ def test_the_version_is_told() -> None:
     assert run("--version").output == f"discreet {dp.__version__}\n"
 
 
-def every(command: click.Command, name: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def every(command: Any, name: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     yield name
     for word, below in getattr(command, "commands", {}).items():
         yield from every(below, (*name, word))
 
 
 def test_help_loses_no_word_in_brackets() -> None:
-    root, words = get_command(app), 0
+    root: Any = get_command(app)
+    words = 0
     for name in every(root):
         command = root
         for word in name:
-            command = command.commands[word]  # type: ignore[attr-defined]
+            command = command.commands[word]
         texts = [command.help or "", *(getattr(each, "help", "") or "" for each in command.params)]
         meant = re.findall(r"\[[a-z]+\]", " ".join(texts).replace("\\[", "["))
         shown = RUNNER.invoke(app, [*name, "--help"]).stdout if meant else ""

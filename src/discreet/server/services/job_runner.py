@@ -36,8 +36,9 @@ from discreet.server.workers.messages import WorkOrder
 
 LOG = logging.getLogger("discreet.server")
 
-_NAP, _LONGEST_NAP = 0.02, 0.25
 _LATELY = 500
+"""Answers whose times an owner is told."""
+_NAP, _LONGEST_NAP = 0.02, 0.25
 """Seconds between two looks whether it is one's turn, where another replica has it: more each."""
 _EARLY = 0.01
 """Seconds by which the state may say too early that an answer has left: writing takes longer."""
