@@ -96,7 +96,7 @@ def draw(prices: list[Price]) -> None:
     try:
         import altair as alt
 
-        from discreet.accounting.plots import styled
+        from discreet.core.plotting import styled
     except ImportError as reason:
         print(f"MISSING plots: {reason}", file=sys.stderr)
         return
