@@ -18,7 +18,7 @@ from peers import ROOT
 
 import discreet as dp
 from discreet import learn
-from discreet.accounting.plots import styled
+from discreet.core.plotting import styled
 from discreet.learn.optimisers.gradient_descent import descent_rate
 from discreet.learn.optimisers.newton import minimise
 

@@ -266,14 +266,14 @@ def best_of(epsilon: float, many: Any) -> Any:
 
 
 @pytest.mark.audit
-def test_random_stopping_keeps_its_claim_and_a_fixed_number_of_runs_does_not() -> None:
-    """The twin runs thirty times, always, and claims what random stopping costs."""
+def test_random_stopping_keeps_its_claim_and_telling_every_score_does_not() -> None:
+    """The twin tells the scores of all its runs, thirty, and claims what random stopping costs."""
     law = learn.stopping_law(10, 0)
     run = float(spend_of_run(dp.PureDP(epsilon=2), law).epsilon)  # type: ignore[union-attr]
     drawn = iter(dp.noise.stopping_times(law, 200_000).tolist())
     found = audited(best_of(run, lambda: next(drawn)), 2)
     assert found.passes
-    assert found.lower_bound > 0.5  # what this audit could refute
+    assert found.lower_bound > 0.1  # what this audit could refute
     # Thirty runs whose scores are all told cost thirty times as much.
     all_told = dp.mechanisms.DiscreteLaplace(epsilon=run, sensitivity=1)
     mean = audited(lambda rows: bool(all_told.release(np.full(30, len(rows))).mean() > 0.5), 2)

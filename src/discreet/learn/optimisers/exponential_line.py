@@ -51,7 +51,7 @@ class ExponentialLine:
     >>> given = Privacy(dp.PureDP(epsilon=1), dp.Row())
     >>> made = ExponentialLine(loss=AbsoluteLoss(), low=0, high=100, privacy=given)
     >>> made.event, round(made.excess(confidence=0.95))
-    (Exponential(epsilon=1), 574)
+    (Exponential(epsilon=Fraction(1, 1)), 574)
 
     Source: 004b:C2. Proof: ``proofs/log_linear.md``.
 
