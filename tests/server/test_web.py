@@ -274,7 +274,10 @@ def test_a_release_has_table_picture_statement_and_files(ann: WebUser, release: 
     assert release in ann.page("/releases").links()
     assert release in ann.page("/history").links()
     again = ann.send("/ask", {"sql": GROUPED, "epsilon": "0.25", "pay": "price"})
-    assert again.headers["location"] == release, "the same question is the same release"
+    same = f"{release}?said=again"
+    assert again.headers["location"] == same, "the same question is the same release"
+    assert "free of charge" in ann.page(same).text
+    assert "Limit: " in ann.page(release).text, "what the intervals do not cover"
 
 
 def test_no_page_shows_one_analyst_anything_of_another(
