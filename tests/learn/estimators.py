@@ -17,6 +17,9 @@ ESTIMATORS: tuple[Any, ...] = (
     learn.StandardScaler(**GIVEN),
     learn.SimpleImputer(**GIVEN),
     learn.LogisticRegression(**GIVEN, classes=[0, 1, 2]),
+    learn.SoftmaxRegression(
+        **{**GIVEN, "spend": dp.ApproxDP(epsilon=1, delta=1e-6)}, classes=[0, 1, 2]
+    ),
     learn.LinearSVC(**GIVEN, classes=[0, 1, 2]),
     learn.Lasso(**GIVEN, target_bounds=(-10, 10)),
     learn.KMeans(n_clusters=3, **GIVEN),

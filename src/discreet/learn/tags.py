@@ -16,6 +16,7 @@ from discreet.learn.estimators.linear_classifiers import LinearSVC, LogisticRegr
 from discreet.learn.estimators.naive_bayes import GaussianNB
 from discreet.learn.estimators.pca import PCA
 from discreet.learn.estimators.scaling import SimpleImputer, StandardScaler
+from discreet.learn.estimators.softmax import SoftmaxRegression
 from discreet.learn.estimators.trees import DecisionTreeClassifier, RandomForestClassifier
 
 
@@ -48,6 +49,9 @@ FORMS: dict[type, ModelForm] = {
     Ridge: _form("learn.Ridge", "target_bounds alpha", _SLOPES),
     Lasso: _form("learn.Lasso", "target_bounds radius steps", "coef_ intercept_"),
     LogisticRegression: _form("learn.LogisticRegression", "classes C", "classes_ coef_ intercept_"),
+    SoftmaxRegression: _form(
+        "learn.SoftmaxRegression", "classes steps clip", "classes_ coef_ intercept_"
+    ),
     LinearSVC: _form("learn.LinearSVC", "classes C", "classes_ coef_ intercept_"),
     GaussianNB: _form("learn.GaussianNB", "classes", "classes_ class_prior_ theta_ var_"),
     PCA: _form("learn.PCA", "n_components", _COMPONENTS),
