@@ -87,7 +87,7 @@ def test_every_spend_buys_its_own_noise(estimator: Any) -> None:
     assert approximate.fit([[1.0, 2.0]], [1]).event_.epsilon(delta=1e-6) <= 1
     concentrated = clone(estimator).set_params(spend=dp.ZCDP(rho=0.1))
     assert concentrated.fit([[1.0, 2.0]], [1]).event_.zcdp().rho <= 0.1
-    with pytest.raises(DiscreetError, match="spend_notion|gaussian_spend"):
+    with pytest.raises(DiscreetError, match=r"spend_notion|gaussian_spend"):
         clone(estimator).set_params(spend=dp.GaussianDP(mu=1)).fit([[1.0, 2.0]], [1])
 
 
