@@ -16,7 +16,7 @@ import discreet as dp
 from discreet import learn
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.curator.budget import as_written
-from discreet.learn.saved_models import model_from_json
+from discreet.learn.load_models import model_from_json
 from discreet.noise import Noiseless
 
 RNG = np.random.default_rng(1)

@@ -19,8 +19,8 @@ from discreet.core.arrays import Floats
 from discreet.learn import coefficient_intervals
 from discreet.learn.box import Box
 from discreet.learn.estimators.moment_estimator import moments_of, one_block
+from discreet.learn.load_models import model_from_json
 from discreet.learn.privacy import Privacy
-from discreet.learn.saved_models import model_from_json
 from discreet.noise import Noiseless
 
 RNG = np.random.default_rng(5)

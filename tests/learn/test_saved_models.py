@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import discreet as dp
 from discreet.core.errors import InvalidParameter
-from discreet.learn.saved_models import model_from_json
+from discreet.learn.load_models import KINDS, model_from_json
 from discreet.learn.tags import FORMS
 from tests.learn.estimators import ESTIMATORS
 
@@ -46,7 +46,7 @@ def test_every_estimator_comes_back_to_the_last_bit(estimator: Any) -> None:
 
 
 def test_every_estimator_has_a_form_that_names_all_that_decides_it() -> None:
-    assert {type(each) for each in ESTIMATORS} == set(FORMS)
+    assert {type(each) for each in ESTIMATORS} == set(FORMS) == set(KINDS.values())
     for kind, form in FORMS.items():
         taken = set(inspect.signature(kind).parameters)
         assert {now for _, now in form.parameters.names} == taken - PRIVACY

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from discreet.core.guarantee import PureDP
-from discreet.learn.saved_models import model_from_json
+from discreet.learn.load_models import model_from_json
 from tests.server.running_service import ApiUser, RunningService
 
 pytestmark = pytest.mark.xdist_group("server")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.learn.estimators.softmax import SoftmaxRegression
     from discreet.learn.estimators.trees import DecisionTreeClassifier, RandomForestClassifier
     from discreet.learn.hedge import DoublingHedge, Hedge, LinearLearner
+    from discreet.learn.load_models import load
     from discreet.learn.losses import AbsoluteLoss, HuberLoss, LogisticLoss, SmoothHingeLoss
     from discreet.learn.optimisers.exponential_erm import ExponentialERM
     from discreet.learn.optimisers.exponential_line import ExponentialLine
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from discreet.learn.optimisers.row_sets import Ball, Cube
     from discreet.learn.optimisers.softmax_descent import SoftmaxDescent
     from discreet.learn.privacy import Privacy
-    from discreet.learn.saved_models import load
     from discreet.learn.selection.cross_validation import cross_val_score, train_test_split
     from discreet.learn.selection.folds import Holdout, KFold
     from discreet.learn.selection.grid_search import GridSearch
@@ -120,7 +120,7 @@ _NAMES = {
     "optimisers.row_sets": ("Ball", "Cube"),
     "optimisers.softmax_descent": ("SoftmaxDescent",),
     "privacy": ("Privacy",),
-    "saved_models": ("load",),
+    "load_models": ("load",),
     "selection.cross_validation": ("cross_val_score", "train_test_split"),
     "selection.folds": ("Holdout", "KFold"),
     "selection.grid_search": ("GridSearch",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.learn.privacy import Privacy
+from discreet.learn.tags import FORMS
 from discreet.release.guarantee import protection_text
 from discreet.release.software import software
 from discreet.release.statement.statement import Statement
@@ -37,8 +38,6 @@ def model_facts(model: Any, privacy: Privacy) -> dict[str, Any]:
 
 def model_name(model: Any) -> str:
     """The name of a kind of model in ledgers and statements; its own for one of somebody else."""
-    from discreet.learn.tags import FORMS  # loads all estimators
-
     form = FORMS.get(type(model))
     return type(model).__name__ if form is None else form.tag.rpartition(".")[2]
 

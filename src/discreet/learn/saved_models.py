@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 import numbers
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import from_json as event_from_json
 from discreet.learn.coefficient_intervals import NoisyNormalEquations
-from discreet.learn.estimators.trees import RandomSplits
-from discreet.learn.tags import FORMS, KINDS
+from discreet.learn.random_splits import RandomSplits
+from discreet.learn.tags import FORMS
 from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
 
 FORM = "model/1"
@@ -29,29 +27,6 @@ FORM = "model/1"
 def model_to_json(model: Any) -> str:
     """All of a fitted model on one line."""
     return json.dumps(model_to_dict(model), sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def model_from_json(text: str) -> Any:
-    """The model that ``to_json`` wrote."""
-    try:
-        plain = json.loads(text)
-        model = KINDS[plain["model"]]()
-        restore(model, plain)
-    except DiscreetError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InvalidParameter(
-            code="model_not_json",
-            expectation=f"a fitted model of form {FORM}, as `save` wrote it",
-            received=type(error).__name__,
-            remedy="Pass the file unchanged, or upgrade discreet.",
-        ) from None
-    return model
-
-
-def load(path: str | PathLike[str]) -> Any:
-    """The model that ``save`` wrote to a file."""
-    return model_from_json(Path(path).read_text(encoding="utf-8"))
 
 
 def model_to_dict(model: Any) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from discreet.learn.box import Box
 from discreet.learn.cells import as_numbers
 from discreet.learn.model_statement import model_facts, model_statement
 from discreet.learn.privacy import Privacy
+from discreet.learn.saved_models import model_to_json
 from discreet.release.statement.statement import Statement
 
 
@@ -60,8 +61,6 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def to_json(self) -> str:
         """All of a fitted model on one line: fitted attributes, guarantee, event, statement."""
-        from discreet.learn.saved_models import model_to_json
-
         return model_to_json(self)
 
     def save(self, path: str | PathLike[str]) -> None:

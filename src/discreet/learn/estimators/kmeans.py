@@ -23,6 +23,7 @@ from discreet.learn.box import BITS, ONE
 from discreet.learn.estimators.base import PrivateEstimator
 from discreet.learn.exact_sums import sums
 from discreet.learn.row_products import row_sums
+from discreet.learn.tags import written_as
 from discreet.noise import Source, uniform_integers
 
 _CANDIDATES = 200
@@ -52,6 +53,7 @@ def nearest_centre(units: Floats, centres: Floats) -> Ints:
     return nearest
 
 
+@written_as("learn.KMeans", "n_clusters rounds", "cluster_centers_")
 class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
     """k-means with a guarantee.
 

@@ -15,8 +15,10 @@ from discreet.core.arrays import Floats
 from discreet.learn.box import Box
 from discreet.learn.estimators.base import PrivateEstimator, read_target, target_known
 from discreet.learn.optimisers.frank_wolfe import FrankWolfe
+from discreet.learn.tags import written_as
 
 
+@written_as("learn.Lasso", "target_bounds radius steps", "coef_ intercept_")
 class Lasso(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """Least squares within an L1 ball, with a guarantee.
 

@@ -31,6 +31,7 @@ from discreet.learn.estimators.base import read_target, target_known
 from discreet.learn.estimators.moment_estimator import MomentEstimator, moments_of, one_block
 from discreet.learn.exact_sums import Whole
 from discreet.learn.privacy import Privacy
+from discreet.learn.tags import written_as
 
 _LEVEL = Fraction(1, 10)
 """The share of the spend for the number of rows and the sum of targets: the level of answers."""
@@ -112,6 +113,7 @@ def _shrunk(values: Floats, deviation: float) -> Floats:
     return shrunk
 
 
+@written_as("learn.Ridge", "target_bounds alpha", "coef_ intercept_ equations_")
 class Ridge(RegressorMixin, MomentEstimator):  # type: ignore[misc]
     """Ridge regression with a guarantee.
 
@@ -248,6 +250,7 @@ class Ridge(RegressorMixin, MomentEstimator):  # type: ignore[misc]
         return predicted
 
 
+@written_as("learn.LinearRegression", "target_bounds", "coef_ intercept_ equations_")
 class LinearRegression(Ridge):
     """Least squares with a guarantee; the ridge is the one that the noise asks for, and no more.
 

@@ -26,6 +26,7 @@ from discreet.learn.losses import LogisticLoss, Loss, SmoothHingeLoss
 from discreet.learn.optimisers.objective_perturbation import ObjectivePerturbation
 from discreet.learn.optimisers.row_sets import Cube
 from discreet.learn.privacy import Privacy
+from discreet.learn.tags import written_as
 
 _LENGTH = 16.0
 """The length of coefficients that the linear term may bring about by itself, in units."""
@@ -51,6 +52,7 @@ def perturbed(loss: Loss, privacy: Privacy, dimension: int, ridge: float) -> Obj
     return ObjectivePerturbation(**given, ridge=max(ridge, asked))  # type: ignore[arg-type]
 
 
+@written_as("learn.LogisticRegression", "classes C", "classes_ coef_ intercept_")
 class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """Logistic regression with a guarantee; with several classes, one against the rest.
 
@@ -137,6 +139,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         return normalised
 
 
+@written_as("learn.LinearSVC", "classes C", "classes_ coef_ intercept_")
 class LinearSVC(LogisticRegression):
     """Linear support vectors, by a hinge whose kink is rounded, with a guarantee.
 

@@ -26,6 +26,7 @@ from discreet.learn.estimators.base import class_numbers, read_target
 from discreet.learn.estimators.moment_estimator import MomentEstimator
 from discreet.learn.exact_sums import Whole, sums
 from discreet.learn.privacy import Privacy
+from discreet.learn.tags import written_as
 
 _COUNT = Fraction(1, 5)
 _LEAST_VARIANCE = 1e-4
@@ -92,6 +93,7 @@ def _pooled(values: Floats, rows: Floats, deviation: float) -> Floats:
     return pooled
 
 
+@written_as("learn.GaussianNB", "classes", "classes_ class_prior_ theta_ var_")
 class GaussianNB(ClassifierMixin, MomentEstimator):  # type: ignore[misc]
     """Naive Bayes with normal features, with a guarantee.
 

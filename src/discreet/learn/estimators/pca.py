@@ -24,10 +24,16 @@ from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import BITS, Box
 from discreet.learn.estimators.moment_estimator import MomentEstimator, moments_of, one_block
 from discreet.learn.privacy import Privacy
+from discreet.learn.tags import written_as
 
 _COUNT = Fraction(1, 20)
 
 
+@written_as(
+    "learn.PCA",
+    "n_components",
+    "components_ mean_ explained_variance_ explained_variance_ratio_ n_components_",
+)
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentEstimator):  # type: ignore[misc]
     """Principal components with a guarantee.
 

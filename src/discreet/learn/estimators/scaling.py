@@ -25,8 +25,10 @@ from discreet.learn.estimators.naive_bayes import (
 )
 from discreet.learn.exact_sums import Whole, sums
 from discreet.learn.privacy import Privacy
+from discreet.learn.tags import written_as
 
 
+@written_as("learn.StandardScaler", "", "mean_ var_ scale_")
 class StandardScaler(OneToOneFeatureMixin, TransformerMixin, MomentEstimator):  # type: ignore[misc]
     """Scales features to noisy means and deviations.
 
@@ -82,6 +84,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, MomentEstimator):  
         return back
 
 
+@written_as("learn.SimpleImputer", "", "statistics_")
 class SimpleImputer(OneToOneFeatureMixin, TransformerMixin, MomentEstimator):  # type: ignore[misc]
     """Fills missing values with the noisy mean of those that are there.
 

@@ -15,8 +15,10 @@ from discreet.core.events.event import Event
 from discreet.learn.estimators.linear_classifiers import LogisticRegression
 from discreet.learn.optimisers.softmax_descent import SoftmaxDescent
 from discreet.learn.privacy import Privacy
+from discreet.learn.tags import written_as
 
 
+@written_as("learn.SoftmaxRegression", "classes steps clip", "classes_ coef_ intercept_")
 class SoftmaxRegression(LogisticRegression):
     """Logistic regression of all classes together, by noisy gradients, with a guarantee.
 

@@ -11,56 +11,26 @@ Proof: ``proofs/learn.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.arrays import Floats, Ints
+from discreet.core.arrays import Floats
 from discreet.core.parameters import count
 from discreet.learn.estimators.base import PrivateEstimator, class_numbers, read_target
+from discreet.learn.random_splits import RandomSplits
+from discreet.learn.tags import written_as
 from discreet.mechanisms.for_spend import deviation, noise_for
-from discreet.noise import Source, uniform_integers
+from discreet.noise import uniform_integers
 
 
-@dataclass(frozen=True, eq=False)
-class RandomSplits:
-    """A full binary tree: a feature and a threshold, in units, for each inner node."""
-
-    features: Ints
-    thresholds: Floats
-    depth: int
-
-    @classmethod
-    def drawn(cls, features: int, depth: int, source: Source) -> RandomSplits:
-        """Features at random, thresholds in the middle half of what the path has left."""
-        nodes = (1 << depth) - 1
-        chosen = uniform_integers(features, nodes, source)
-        places = 0.25 + uniform_integers(1 << 30, nodes, source) * 2.0**-31
-        low, high = np.full((2 * nodes + 1, features), -1.0), np.ones((2 * nodes + 1, features))
-        thresholds = np.empty(nodes)
-        for node in range(nodes):
-            feature = int(chosen[node])
-            at = low[node, feature] + places[node] * (high[node, feature] - low[node, feature])
-            thresholds[node] = at
-            for child in (2 * node + 1, 2 * node + 2):
-                low[child], high[child] = low[node], high[node]
-            high[2 * node + 1, feature] = at
-            low[2 * node + 2, feature] = at
-        return cls(chosen, thresholds, depth)
-
-    def leaves(self, units: Floats) -> Ints:
-        """The leaf of each row."""
-        node = np.zeros(len(units), dtype=np.int64)
-        every = np.arange(len(units))
-        for _ in range(self.depth):
-            right = units[every, self.features[node]] > self.thresholds[node]
-            node = 2 * node + 1 + right
-        return node - ((1 << self.depth) - 1)
-
-
+@written_as(
+    "learn.RandomForestClassifier",
+    "classes n_estimators max_depth",
+    "classes_ splits_ leaf_counts_ blur_",
+)
 class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """A forest of random trees with a guarantee.
 
@@ -153,6 +123,9 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
         return self.classes_[likeliest]
 
 
+@written_as(
+    "learn.DecisionTreeClassifier", "classes max_depth", "classes_ splits_ leaf_counts_ blur_"
+)
 class DecisionTreeClassifier(RandomForestClassifier):
     """One random tree with a guarantee.
 
