@@ -94,6 +94,7 @@ class Line(learn.AbsoluteLoss):
     """The loss -t."""
 
     def slope(self, t: Any, y: Any) -> Any:
+        """The same everywhere."""
         return -np.ones_like(t)
 
 

@@ -266,7 +266,8 @@ def test_a_policy_limits_what_both_cost_together() -> None:
 
 
 def test_the_answer_prints_it_and_the_statement_uses_it() -> None:
-    answer = curator().sql(COUNT, spend=ONE, left_out=REPORT)
+    seeded = curator(randomness=dp.noise.Seeded(1))  # one value in fifty is printed otherwise
+    answer = seeded.sql(COUNT, spend=ONE, left_out=REPORT)
     lines = str(answer).splitlines()
     at = lines.index("left out by limits, for epsilon 0.25 of it:")
     assert lines[at + 1].split() == ["people", "rows_at_least"]

@@ -186,7 +186,7 @@ def test_it_keeps_the_model_of_the_best_run_with_its_event() -> None:
     assert found.classes_.tolist() == [0, 1]
     kept = set(vars(found)) - set(found.get_params(deep=False))
     assert kept == {
-        *("best_params_", "best_estimator_", "best_score_", "event_", "guarantee_"),
+        *("best_params_", "best_estimator_", "best_score_", "event_", "guarantee_", "facts_"),
         "n_features_in_",
     }
     with pytest.raises(NotPrivate):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from discreet.noise.randomness import SYSTEM
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
-from discreet.synthetic import aim, mst
+from discreet.synthetic import AIM, MST, graphical_mechanism
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, SpendTerms, whole_score
 from tests.synthetic.brute_force import RowTable, chained_rows
 
@@ -102,17 +103,16 @@ def test_a_twin_that_forgets_a_person_s_other_records_is_refuted() -> None:
     check_pair(twin, auditor_of([25, 5, 5, 5], [15, 5, 5, 15], 1500))
 
 
-@pytest.mark.parametrize("module", [aim, mst])
+@pytest.mark.parametrize("kind", [AIM, MST])
 @pytest.mark.parametrize(
     ("spend", "accountant"), [(ZCDP(rho=1), ZERO_CONCENTRATED), (PureDP(epsilon=1), PURE)]
 )
 def test_accounts_show_whether_every_look_at_data_was_paid(
-    module: object, spend: object, accountant: object, monkeypatch: pytest.MonkeyPatch
+    kind: Any, spend: object, accountant: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A ledger of looks beside the filter's: equal for the mechanisms, short for the twin."""
     universe = Universe.of(a=range(3), b=range(2), c=range(2))
     rows = RowTable(universe, chained_rows(universe, 300, 1))
-    kind = getattr(module, "AIM" if module is aim else "MST")
 
     def unpaid(base: type[AdaptiveSpend]) -> int:
         looks: list[int] = []
@@ -126,7 +126,7 @@ def test_accounts_show_whether_every_look_at_data_was_paid(
                 looks.append(1)
                 return super().measured(*given)
 
-        monkeypatch.setattr(module, "AdaptiveSpend", Watched)
+        monkeypatch.setattr(graphical_mechanism, "AdaptiveSpend", Watched)
         mechanism = kind(
             workload=Workload.marginals(universe, 2), spend=spend, size=NoisyRecordCount()
         )

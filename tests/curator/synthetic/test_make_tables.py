@@ -10,6 +10,7 @@ import pytest
 import discreet as dp
 from discreet.curator.synthetic.make_tables import TablesRequest
 from discreet.errors import DiscreetError
+from tests.curator.test_purchase import NO_SPEND
 
 PEOPLE = 3000
 SPEND = dp.PureDP(epsilon=6)
@@ -120,4 +121,13 @@ def test_refusals_are_free(parent: str, children: Any, more: dict[str, Any], cod
     with pytest.raises(DiscreetError) as refused:
         made.synthesize_tables(parent, children, **({"spend": SPEND} | more))
     assert refused.value.code == code
+    assert made.spent == dp.PureDP(epsilon=0).per(made.context.unit)
+
+
+@pytest.mark.parametrize("name", NO_SPEND)
+def test_what_is_no_spend_is_refused(name: str) -> None:
+    made, (spend, codes) = curator(), NO_SPEND[name]
+    with pytest.raises(DiscreetError) as refused:
+        made.synthesize_tables("patients", ["visits"], spend=spend)
+    assert refused.value.code in codes
     assert made.spent == dp.PureDP(epsilon=0).per(made.context.unit)

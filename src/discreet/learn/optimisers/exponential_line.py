@@ -89,7 +89,7 @@ class ExponentialLine:
 
     @property
     def places(self) -> Floats:
-        """The knots."""
+        """The knots, at which the loss is taken; between them it is a line."""
         return np.linspace(self.low, self.high, self.knots)
 
     @cached_property
