@@ -152,13 +152,13 @@ by_level = st.builds(
 _QUIET = settings(suppress_health_check=list(HealthCheck))
 
 
-@settings(_QUIET, max_examples=40)
+@settings(_QUIET, max_examples=24)
 @given(by_row)
 def test_each_row_a_unit(trial: Trial) -> None:
     assert trial.breaches() == []
 
 
-@settings(_QUIET, max_examples=50)
+@settings(_QUIET, max_examples=30)
 @given(by_person)
 def test_people_with_bounds(trial: Trial) -> None:
     assert trial.breaches() == []
@@ -170,7 +170,7 @@ def test_people_through_foreign_keys(trial: Trial) -> None:
     assert trial.breaches() == []
 
 
-@settings(_QUIET, max_examples=40)
+@settings(_QUIET, max_examples=24)
 @given(by_limits)
 def test_tables_with_limits_of_their_own(trial: Trial) -> None:
     assert trial.breaches() == []
