@@ -10,11 +10,11 @@ import typer
 
 from discreet.cli import display
 from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
-from discreet.core.errors import Exhausted, InvalidParameter
+from discreet.cli.previewed import require_affordable, show_expected
+from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from discreet.curator.fit_preview import FitPreview
-    from discreet.curator.project import Look
+    pass
 
 
 class ModelName(StrEnum):
@@ -88,11 +88,11 @@ def fit(
         if dry_run:
             with opening.look(project) as ahead, opening.busy("looking ahead"):
                 expected = ahead.preview_fit(wanted, text, target=target, **asked)
-            _show_expected(expected, machine=machine)
+            show_expected(expected, machine=machine)
             return
         with opening.first_look(project) as look:
             if look is not None:
-                _require_affordable(look, look.preview_fit(wanted, text, target=target, **asked))
+                require_affordable(look, look.preview_fit(wanted, text, target=target, **asked))
         with opening.curator(project) as curator, opening.busy("fitting"):
             before = curator.spent
             made = curator.fit(wanted, text, target=target, **asked, paid_before=paid_before)
@@ -173,25 +173,4 @@ def _require_kept(out: Path | None, *, dry_run: bool) -> None:
             expectation="a name that ends in .json, in a folder that exists",
             received=out.name,
             remedy="Rename the file.",
-        )
-
-
-def _show_expected(expected: FitPreview, *, machine: bool) -> None:
-    if machine:
-        display.as_json(display.members(expected))
-        return
-    display.lines(str(expected))
-    display.note("nothing was released, and nothing was charged")
-
-
-def _require_affordable(look: Look, expected: FitPreview) -> None:
-    """Refuse what the whole budget cannot pay, before a ledger is started."""
-    from discreet.release.guarantee import guarantee_text
-
-    if expected.affordable < 1:
-        raise Exhausted(
-            code="budget_exhausted",
-            expectation=f"a charge within what remains: {display.left(look.remaining)}",
-            received=guarantee_text(expected.price),
-            remedy="Spend less, or write a larger budget into the project file.",
         )

@@ -9,12 +9,11 @@ import typer
 
 from discreet.cli import display
 from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
+from discreet.cli.previewed import require_affordable, show_expected
 from discreet.core.errors import InvalidParameter
 from discreet.synthetic.mechanism_words import MechanismWord, mechanism_of
 
 if TYPE_CHECKING:
-    from discreet.curator.project import Look
-    from discreet.curator.synthetic.preview import SynthesisPreview
     from discreet.synthetic.progress import FitProgress
 
 
@@ -101,11 +100,11 @@ def synth(
         if dry_run:
             with opening.look(project) as ahead, opening.busy("looking ahead"):
                 expected = ahead.preview_synthesis(name, choices=choices, **asked)
-            _show_expected(expected, machine=machine)
+            show_expected(expected, machine=machine)
             return
         with opening.first_look(project) as look:
             if look is not None:
-                _require_affordable(look, look.preview_synthesis(name, choices=choices, **asked))
+                require_affordable(look, look.preview_synthesis(name, choices=choices, **asked))
         with opening.curator(project) as curator, opening.busy_with() as telling:
             before = curator.spent
             made = curator.synthesize(
@@ -193,25 +192,4 @@ def _require_kept(out: Path | None, save: Path | None, *, dry_run: bool) -> None
             expectation="a name that ends in .json, in a folder that exists",
             received=save.name,
             remedy="Rename the file.",
-        )
-
-
-def _show_expected(expected: SynthesisPreview, *, machine: bool) -> None:
-    if machine:
-        display.as_json(display.members(expected))
-        return
-    display.lines(str(expected))
-    display.note("nothing was released, and nothing was charged")
-
-
-def _require_affordable(look: Look, expected: SynthesisPreview) -> None:
-    """Refuse what the whole budget cannot pay, before a ledger is started."""
-    from discreet.accounting.adaptive.exhausted import budget_exhausted
-    from discreet.release.guarantee import guarantee_text
-
-    if expected.affordable < 1:
-        raise budget_exhausted(
-            display.left(look.remaining),
-            guarantee_text(expected.price),
-            "Spend less, or write a larger budget into the project file.",
         )
