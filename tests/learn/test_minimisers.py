@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import discreet as dp
 from discreet import learn
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.learn.losses import admitted
-from discreet.learn.optimisers import newton
+from discreet.learn.optimisers import gradient_sums, newton
+from discreet.learn.optimisers.gradient_sums import DOUBLES, WIDEST, rounding
 from discreet.learn.optimisers.newton import certified_gradient, minimise
 from discreet.learn.row_products import predictions, predictions_of_each, row_sums
 
@@ -63,11 +65,68 @@ def test_no_point_is_returned_without_a_certificate(monkeypatch: pytest.MonkeyPa
     assert np.linalg.norm((found - usual).astype(float)) <= 1e-6
 
 
-def test_rounding_enters_the_certificate() -> None:
+@pytest.mark.parametrize("way", [DOUBLES, WIDEST])
+def test_rounding_enters_the_certificate(way: Any) -> None:
     loss = learn.LogisticLoss()
-    assert certified_gradient(loss, 3) >= newton._rounding(loss, 3, 2.0**28, 2.0**36)
-    assert newton._rounding(loss, 3, 2e6, 0) == pytest.approx(2 * newton._rounding(loss, 3, 1e6, 0))
-    assert newton._rounding(loss, 3, 1e6, 0) > 1e6 * 2.0**-60
+
+    def of(rows: float) -> float:
+        return rounding(way, loss, 3, rows=rows, rows_length=0)
+
+    assert of(2e6) == pytest.approx(2 * of(1e6))
+    assert of(1e6) > 1e6 * way.lost(loss)
+    farthest = rounding(WIDEST, loss, 3, rows=2.0**28, rows_length=2.0**36)
+    assert certified_gradient(loss, 3) >= farthest
+
+
+@pytest.mark.parametrize("rows", [1, 127, 128, 129, 5_000])
+@pytest.mark.parametrize("length", [0.1, 3.0, 200.0])
+def test_each_way_of_adding_keeps_its_bound_of_rounding(rows: int, length: float) -> None:
+    """The truth comes from fractions: Huber's slopes are sums and products of what is given."""
+    loss = learn.HuberLoss(0.7)
+    x, y = RNG.uniform(-1, 1, (rows, 3)), RNG.normal(size=rows) * length
+    theta = RNG.normal(size=3) * length
+    exact = [Fraction(0)] * 3
+    for row, target in zip(x.tolist(), y.tolist(), strict=True):
+        apart = sum(Fraction(a) * Fraction(b) for a, b in zip(row, theta.tolist(), strict=True))
+        slope = min(max(apart - Fraction(target), -Fraction(0.7)), Fraction(0.7))
+        exact = [done + slope * Fraction(each) for done, each in zip(exact, row, strict=True)]
+    for way, at in ((DOUBLES, theta), (WIDEST, theta.astype(np.longdouble))):
+        found = way.of(loss, x, y, at)
+        halves = [(float(each), float(each - float(each))) for each in found]
+        gaps = [
+            float(Fraction(a) + Fraction(b) - c) for (a, b), c in zip(halves, exact, strict=True)
+        ]
+        far = rows * float(np.linalg.norm(theta))
+        assert math.hypot(*gaps) <= rounding(way, loss, 3, rows=rows, rows_length=far)
+
+
+def test_where_doubles_cannot_certify_the_widest_arithmetic_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Blocks so long that even a gradient of zero would be in doubt; the points agree."""
+    loss, tilt = learn.LogisticLoss(), np.array([3.0, -2.0])
+    usual = minimise(loss, X, Y, ridge=2.0, tilt=tilt)
+    assert usual.dtype == np.float64
+    monkeypatch.setattr(gradient_sums, "_BLOCK", 1 << 40)
+    problem = newton._Problem(loss, X, Y, 2.0, tilt)
+    assert not problem.certified(DOUBLES, usual, np.zeros(2))
+    closer = minimise(loss, X, Y, ridge=2.0, tilt=tilt)
+    assert closer.dtype == np.longdouble
+    assert np.linalg.norm((closer - usual).astype(float)) <= 1e-6
+
+
+def test_a_part_of_the_rows_says_where_to_begin_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every eighth row is of another kind than the rest."""
+    x, y = X.copy(), Y.copy()
+    x[::8], y[::8] = [1.0, 0.0], -1.0
+    tilt = np.array([3.0, -2.0])
+    usual = minimise(learn.LogisticLoss(), x, y, ridge=2.0, tilt=tilt)
+    monkeypatch.setattr(newton, "_FEW", 100)
+    found = minimise(learn.LogisticLoss(), x, y, ridge=2.0, tilt=tilt)
+    assert np.linalg.norm((found - usual).astype(float)) <= 2e-6
+    assert (found != usual).any()
 
 
 ROWS = {
@@ -99,15 +158,15 @@ def test_the_search_ends_for_all_rows(
 ) -> None:
     """Without the wall, twenty thousand targets of 1e300 lead to where nothing can be certified."""
     evaluations = 0
-    exactly = newton._exactly
+    widest = gradient_sums.WidestSum.of
 
     def counted(*given: Any) -> Any:
         nonlocal evaluations
         evaluations += 1
         assert evaluations < 50
-        return exactly(*given)
+        return widest(*given)
 
-    monkeypatch.setattr(newton, "_exactly", counted)
+    monkeypatch.setattr(gradient_sums.WidestSum, "of", counted)
     x, y = admitted(loss, *ROWS[rows])
     found = minimise(loss, x, y, ridge=ridge, tilt=np.array([0.5, -0.25]))
     assert np.linalg.norm(found.astype(float)) <= newton.RADIUS + 6

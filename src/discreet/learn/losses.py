@@ -173,6 +173,8 @@ def admitted(loss: Loss, x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """
     targets = loss.targets(y)
     missing = np.isnan(targets)
+    if not missing.any():
+        return x, targets
     return np.where(missing[:, None], 0.0, x), np.where(missing, 0.0, targets)
 
 

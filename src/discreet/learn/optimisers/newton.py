@@ -1,9 +1,9 @@
 """The minimiser of a sum of losses with a ridge and a linear term, to a certified gradient.
 
-Steps are found in doubles. The gradient that certifies a point is computed in the widest
-arithmetic there is, each row's part is rounded to a public grid and summed in exact integers, and
-a bound of all that rounding may do is added to its length. There is no other way out: a point that
-is not certified is not returned.
+Steps are found in doubles, first for a part of the rows. A point is certified if its gradient,
+as computed, and a bound of all that rounding may have done to it are short together. Where doubles
+are not close enough, the gradient is computed in the widest arithmetic there is. There is no other
+way out: a point that is not certified is not returned.
 
 Beyond a public radius a public wall pulls back harder than all rows can push. So the minimiser is
 where its gradient can be certified, whatever the rows say, and the search ends for all of them.
@@ -16,27 +16,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidData, InvalidParameter
-from discreet.learn.exact_sums import slices, sums
-from discreet.learn.losses import Loss, require_smooth
+from discreet.learn.exact_sums import slices
+from discreet.learn.losses import Loss
+from discreet.learn.optimisers.gradient_sums import DOUBLES, WIDEST, GradientSum, rounding
 
 GRADIENT = 1e-6
 """The least length of the gradient at which a point counts as the minimiser."""
-EPSILON = float(np.finfo(np.longdouble).eps)
 ROWS = 2.0**28
 """The most rows that are taken."""
 RADIUS = 2.0**8
 """The length of the corners of the cube within which the wall is not felt."""
 _BEYOND = 4.0
 _JITTER = 2.0**-48
-_LIMB = 30
 _DOUBLE_ROUNDS = 60
 _HALVINGS = 80
+_FEW = 1 << 14
+"""Rows that are searched from nothing."""
+_THINNED = 8
+"""Of more rows than that, every eighth shows first where to begin."""
 
 
 def certified_gradient(loss: Loss, dimension: int) -> float:
@@ -46,10 +50,9 @@ def certified_gradient(loss: Loss, dimension: int) -> float:
     ``GRADIENT``.
     """
     farthest = RADIUS + _BEYOND * math.sqrt(dimension)
-    at_most = _rounding(loss, dimension, ROWS, ROWS * farthest)
-    return max(
-        GRADIENT, 4 * (at_most + 16 * EPSILON * _stiffness(loss) * farthest * math.sqrt(dimension))
-    )
+    at_most = rounding(WIDEST, loss, dimension, rows=ROWS, rows_length=ROWS * farthest)
+    wall = 16 * WIDEST.unit * _stiffness(loss) * farthest * math.sqrt(dimension)
+    return max(GRADIENT, 4 * (at_most + wall))
 
 
 def _stiffness(loss: Loss) -> float:
@@ -71,7 +74,7 @@ def _wall_bend(stiffness: float, theta: Any) -> Floats:
 
 def require_certifiable(loss: Loss, dimension: int, tilt: float) -> None:
     """Refuse linear terms, by their scale, beside which the certificate could not be computed."""
-    if not 4096 * dimension * EPSILON * tilt <= certified_gradient(loss, dimension):
+    if not 4096 * dimension * WIDEST.unit * tilt <= certified_gradient(loss, dimension):
         raise InvalidParameter(
             code="objective_spend_small",
             expectation="a spend at which the minimiser can be computed closely enough",
@@ -89,62 +92,100 @@ def require_ridge(dimension: int, tilt: float, ridge: float) -> None:
         )
 
 
-def _rounding(loss: Loss, dimension: int, rows: float, rows_length: float) -> float:
-    """What rounding may do to the sum of gradients; ``rows_length`` is rows times |θ|."""
-    root = math.sqrt(dimension)
-    predicted = (dimension + 8) * root * rows_length + 8 * rows
-    slopes = 20 * loss.lipschitz * rows + require_smooth(loss) * predicted
-    return root * (EPSILON * slopes + loss.lipschitz * 2.0 ** (-2 * _LIMB) * rows) * (1 + 1e-9)
-
-
 def minimise(loss: Loss, x: Floats, y: Floats, *, ridge: float, tilt: Floats) -> Any:
     """A point where the gradient of Σ loss + ridge |θ|²/2 + tilt·θ + wall is certified to be short.
 
     Contract: coordinates of rows are within [-1, 1], and the linear term pulls less than ``ROWS``
     rows may. Slopes are cut to the loss's steepest, and a slope that is no number counts as zero.
-    The point is in the widest arithmetic, too.
+    The point is in doubles or in the widest arithmetic.
 
-    Newton steps, each as long as the objective falls along it; they begin in doubles.
+    Newton steps, each as long as the objective falls along it; they begin where those of fewer rows
+    ended.
     """
     _require_rows(len(x))
-    size = x.shape[1]
-    stiffness = _stiffness(loss)
-
-    def bend(theta: Any) -> Floats:
-        return _hessian(loss, x, y, theta, ridge) + _wall_bend(stiffness, theta)
-
-    def roughly(theta: Any) -> Any:
-        return x.T @ _cut(loss, x @ theta, y) + ridge * theta + tilt + _wall(stiffness, theta)
-
-    def exactly(theta: Any) -> Any:
-        return _exactly(loss, x, y, theta) + ridge * theta + tilt + _wall(stiffness, theta)
-
-    def certified(theta: Any, at: Any) -> bool:
-        doubt = _doubt(loss, len(x), theta, ridge, tilt)
-        return bool(_length(at) + doubt <= certified_gradient(loss, size))
-
-    enough = certified_gradient(loss, size) / 8
-    start = np.zeros(size)
-    near = _descended(
-        roughly, bend, start, lambda _, at: _length(at) <= enough, rounds=_DOUBLE_ROUNDS
-    )
-    return _descended(exactly, bend, near.astype(np.longdouble), certified, rounds=None)
+    problem = _Problem(loss, x, y, ridge, tilt)
+    near, at = problem.roughly()
+    if problem.certified(DOUBLES, near, at):
+        return near
+    wide = near.astype(np.longdouble)
+    return problem.searched(WIDEST, wide, problem.certified, rounds=None)[0]
 
 
-def _descended(
-    gradient: Callable[[Any], Any],
-    bend: Callable[[Any], Floats],
-    theta: Any,
-    ended: Callable[[Any, Any], bool],
-    *,
-    rounds: int | None,
-) -> Any:
-    """Newton steps until the end is reached, or so many rounds are over."""
-    at = gradient(theta)
-    while not ended(theta, at) and (rounds is None or rounds > 0):
-        theta, at = _along(gradient, theta, at, _solved(bend(theta), at))
-        rounds = None if rounds is None else rounds - 1
-    return theta
+@dataclass(frozen=True)
+class _Problem:
+    """What is minimised."""
+
+    loss: Loss
+    x: Floats
+    y: Floats
+    ridge: float
+    tilt: Floats
+
+    def roughly(self) -> tuple[Floats, Floats]:
+        """The minimiser as doubles have it, and the gradient there; of fewer rows first."""
+        start = np.zeros(self.x.shape[1])
+        if len(self.x) > _FEW:
+            start, _ = self._thinned().roughly()
+        return self.searched(DOUBLES, start, self._as_close_as_can_be, rounds=_DOUBLE_ROUNDS)
+
+    def _thinned(self) -> _Problem:
+        few = slice(None, None, _THINNED)
+        ridge, tilt = self.ridge / _THINNED, self.tilt / _THINNED
+        return _Problem(self.loss, self.x[few], self.y[few], ridge, tilt)
+
+    def searched(
+        self,
+        way: GradientSum,
+        theta: Any,
+        ended: Callable[[GradientSum, Any, Any], bool],
+        *,
+        rounds: int | None,
+    ) -> tuple[Any, Any]:
+        """Newton steps until the end is reached, or so many rounds are over; the gradient there."""
+
+        def gradient(there: Any) -> Any:
+            return self.gradient(way, there)
+
+        at = gradient(theta)
+        while not ended(way, theta, at) and (rounds is None or rounds > 0):
+            theta, at = _along(gradient, theta, at, _solved(self.bend(theta), at))
+            rounds = None if rounds is None else rounds - 1
+        return theta, at
+
+    def gradient(self, way: GradientSum, theta: Any) -> Any:
+        """The gradient as it is computed in some way."""
+        rows = way.of(self.loss, self.x, self.y, theta)
+        return rows + self.ridge * theta + self.tilt + _wall(_stiffness(self.loss), theta)
+
+    def certified(self, way: GradientSum, theta: Any, at: Any) -> bool:
+        """Whether the gradient is short, whatever rounding has done to it."""
+        doubt = self.doubt(way, theta)
+        return _length(at) + doubt <= certified_gradient(self.loss, len(theta))
+
+    def doubt(self, way: GradientSum, theta: Any) -> float:
+        """How much longer the gradient may be than it was computed."""
+        size, rows, length = len(theta), len(self.x), _length(theta)
+        lengths = self.ridge * length + _length(self.tilt) + math.sqrt(size) * GRADIENT
+        doubt = 8 * way.unit * lengths
+        if float(abs(theta).max()) > RADIUS / math.sqrt(size) * (1 - 1e-9):
+            doubt += 16 * way.unit * _stiffness(self.loss) * length
+        return doubt + rounding(way, self.loss, size, rows=rows, rows_length=rows * length)
+
+    def _as_close_as_can_be(self, way: GradientSum, theta: Any, at: Any) -> bool:
+        """Whether the gradient is well below what is certified, or no longer than its rounding."""
+        below = certified_gradient(self.loss, len(theta)) / 8
+        return _length(at) <= max(below, self.doubt(way, theta))
+
+    def bend(self, theta: Any) -> Floats:
+        """The matrix of second derivatives, about."""
+        found: Floats = self.ridge * np.eye(len(theta))
+        at = theta.astype(np.float64)
+        for part in slices(len(self.x)):
+            rows = self.x[part]
+            bend = self.loss.bend(rows @ at, self.y[part])
+            bend = np.clip(np.where(np.isnan(bend), 0, bend), 0, self.loss.curvature)
+            found += (rows.T * bend) @ rows
+        return found + _wall_bend(_stiffness(self.loss), theta)
 
 
 def _along(
@@ -190,50 +231,6 @@ def _step_within(theta: Any, direction: Floats) -> float:
     reach = float(abs(direction).max(initial=0.0))
     room = RADIUS + 1 + float(abs(theta).max(initial=0.0))
     return min(1.0, room / reach) if reach > 0 else 1.0
-
-
-def _exactly(loss: Loss, x: Floats, y: Floats, theta: Any) -> Any:
-    """The sum of gradients of the rows: each rounded to 2**-60 of the steepest, added exactly."""
-    size = len(theta)
-    total = np.zeros(2 * size, dtype=object)
-    for part in slices(len(x)):
-        rows = x[part].astype(np.longdouble)
-        each = _cut(loss, rows @ theta, y[part])[:, None] * rows * (2.0**_LIMB / loss.lipschitz)
-        high = np.rint(each)
-        low = np.rint((each - high) * 2.0**_LIMB)
-        steps = np.concatenate([high, low], axis=1).astype(np.float64)
-        total += sums(steps, np.zeros(len(steps), dtype=np.int64), 1)[0]
-    whole = (total[:size] << _LIMB) + total[size:]
-    # Two doubles hold what one would round away.
-    upper = np.array([float(each) for each in whole])
-    lower = [float(each - int(up)) for each, up in zip(whole, upper.tolist(), strict=True)]
-    both = upper.astype(np.longdouble) + np.array(lower)
-    return both * 2.0 ** (-2 * _LIMB) * loss.lipschitz
-
-
-def _doubt(loss: Loss, rows: int, theta: Any, ridge: float, tilt: Floats) -> float:
-    """How much longer the gradient may be than it was computed."""
-    length = float(_length(theta))
-    terms = 8 * EPSILON * (ridge * length + _length(tilt) + math.sqrt(len(theta)) * GRADIENT)
-    if float(abs(theta).max()) > RADIUS / math.sqrt(len(theta)) * (1 - 1e-9):
-        terms += 16 * EPSILON * _stiffness(loss) * length
-    return _rounding(loss, len(theta), rows, rows * length) + terms
-
-
-def _cut(loss: Loss, t: Any, y: Floats) -> Any:
-    slopes = loss.slope(t, y)
-    return np.clip(np.where(np.isnan(slopes), 0, slopes), -loss.lipschitz, loss.lipschitz)
-
-
-def _hessian(loss: Loss, x: Floats, y: Floats, theta: Any, ridge: float) -> Floats:
-    found: Floats = ridge * np.eye(len(theta))
-    at = theta.astype(np.float64)
-    for part in slices(len(x)):
-        rows = x[part]
-        bend = loss.bend(rows @ at, y[part])
-        bend = np.clip(np.where(np.isnan(bend), 0, bend), 0, loss.curvature)
-        found += (rows.T * bend) @ rows
-    return found
 
 
 def _length(vector: Any) -> float:
