@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import DiscreetError
-from discreet.core.events.mechanisms import Pure, RandomizedResponse
+from discreet.core.events.mechanisms import DiscreteLaplace, Pure, RandomizedResponse
 from discreet.local.completion import NextWords
 from discreet.local.gradients import HingeLoss, LocalGradientDescent, RowLoss, SquaredLoss
 from discreet.local.graphs import NeighbourLists, NoisyDegrees
+from discreet.local.laplace import LaplaceMean
+from discreet.local.projection import RandomProjection
 from discreet.local.regions import SafeRegion, cell_counts
 from discreet.local.regression import OneRoundRegression
 
@@ -102,6 +104,61 @@ def test_a_hinge_separates() -> None:
     for bad in (rows[:5], rows[:, 0]):
         with pytest.raises(DiscreetError, match="local_gradient_rows"):
             descent.fit(bad, aims[: len(bad)])
+
+
+def test_a_projection_leads_back_on_average() -> None:
+    """Over 400 rounds; entries of R'R have deviations of at most 1/sqrt(8), six of them."""
+    projection = RandomProjection(dimensions=16, seed=7)
+    vector = np.linspace(-1, 1, 30)
+    back = [
+        projection.up(projection.down(vector[None], turn=turn)[0], 30, turn=turn)
+        for turn in range(400)
+    ]
+    worst = np.linalg.norm(vector) * np.sqrt(2 / 16 / 400)
+    assert np.abs(np.mean(back, axis=0) - vector).max() < 6 * worst
+    assert not np.array_equal(back[0], back[1])
+    assert RandomProjection(dimensions=16, seed=8).matrix(30, turn=0).shape == (16, 30)
+    assert (projection.matrix(30, turn=5) == projection.matrix(30, turn=5)).all()
+
+
+def test_a_projection_helps_where_each_person_has_one_of_many_features() -> None:
+    generator = np.random.default_rng(6)
+    wanted = generator.uniform(-1, 1, 64)
+    who = generator.integers(0, 64, 60_000)
+    rows = np.eye(64)[who]
+    aims = wanted[who] + generator.normal(0, 0.1, len(who))
+    given: dict[str, Any] = {"epsilon": 2, "loss": SquaredLoss(), "rounds": 20, "step": 2.0}
+    plain = LocalGradientDescent(clamp=1.0, **given)
+    short = RandomProjection(dimensions=16, seed=7)
+    projected = LocalGradientDescent(clamp=0.3, projection=short, **given)
+    assert projected.event == plain.event
+    assert projected.question(64).dimensions == 16
+
+    def error(found: Any) -> float:
+        return float(np.sqrt(np.mean((found - wanted) ** 2)))
+
+    assert error(projected.fit(rows, aims)) < 0.6 * error(plain.fit(rows, aims))
+
+
+def test_noise_of_each_person_is_the_baseline() -> None:
+    """The catalogue's .001414 for a share of a million people is that of continuous noise."""
+    share = LaplaceMean(epsilon=1, domain=2)
+    assert share.event == DiscreteLaplace(epsilon=1, steps=1)
+    assert share.deviation < np.sqrt(2)
+    assert LaplaceMean(epsilon=1, domain=1001).deviation / 1000 == pytest.approx(np.sqrt(2))
+    values = np.repeat([0, 50, 100], 20_000)
+    years = LaplaceMean(epsilon=1, domain=101)
+    reports = years.privatize_many([*values, np.nan, np.inf, -5])
+    found = years.mean(reports)
+    assert abs(found.mean - 50) < 6 * found.standard_error
+    assert np.std(reports) == pytest.approx(np.hypot(years.deviation, np.std(values)), rel=0.05)
+    for bad, code in ((np.zeros((2, 2)), "local_numbers"),):
+        with pytest.raises(DiscreetError, match=code):
+            years.privatize_many(bad)
+    with pytest.raises(DiscreetError, match="local_nobody_reported"):
+        years.mean(reports[:0])
+    with pytest.raises(DiscreetError, match="domain"):
+        LaplaceMean(epsilon=1, domain=1)
 
 
 class Quotient:

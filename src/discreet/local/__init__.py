@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from discreet.local.hashing_sql import support_sql, tally_of_supports
     from discreet.local.heavy_hitters import FrequentWord, PrefixTree, SequenceFragments
     from discreet.local.joining import joint_shares
+    from discreet.local.laplace import LaplaceMean
     from discreet.local.lasso import SparseTable, sparse_table
     from discreet.local.marginals import HadamardMarginals, SplitMarginals, covering_sets
     from discreet.local.masks import MaskedHadamard
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.local.personal_ledger import PersonalLedger, epsilon_over_time
     from discreet.local.planner import OraclePlan, best_oracle, plans
     from discreet.local.poisoning import gain_of_one, poison, recovered, tolerant
+    from discreet.local.projection import RandomProjection
     from discreet.local.ranges import HaarRanges, OrderedShares, RangeTree
     from discreet.local.recommender import LocalRecommender
     from discreet.local.regions import CellCounts, SafeRegion, cell_counts
@@ -94,6 +96,7 @@ _NAMES = {
         "SequenceFragments",
     ),
     "joining": ("joint_shares",),
+    "laplace": ("LaplaceMean",),
     "lasso": (
         "SparseTable",
         "sparse_table",
@@ -124,6 +127,7 @@ _NAMES = {
         "recovered",
         "tolerant",
     ),
+    "projection": ("RandomProjection",),
     "ranges": (
         "HaarRanges",
         "OrderedShares",
@@ -188,6 +192,7 @@ __all__ = [
     "HadamardMarginals",
     "HadamardResponse",
     "HingeLoss",
+    "LaplaceMean",
     "LocalGradientDescent",
     "LocalRecommender",
     "MaskedHadamard",
@@ -204,6 +209,7 @@ __all__ = [
     "PrefixTree",
     "PrivUnit",
     "QuestionPart",
+    "RandomProjection",
     "RangeTree",
     "Rappor",
     "ReportBatch",

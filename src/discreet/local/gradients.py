@@ -22,6 +22,7 @@ from discreet.core.errors import InvalidData
 from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, finite, positive
 from discreet.local.collection import Collection
+from discreet.local.projection import RandomProjection
 from discreet.local.tally import Tally
 from discreet.local.vectors import VectorMean, VectorRandomiser
 from discreet.noise import permutation
@@ -65,8 +66,12 @@ class LocalGradientDescent:
     :class:`~discreet.local.unit_vectors.PrivUnit`; ``step`` multiplies it, ``ridge`` pulls
     coefficients to zero. All of them are public.
 
+    ``projection`` makes long gradients short before they are clamped, by a public matrix of each
+    round: for many features, of which a person has few.
+
     On devices: publish :meth:`collection` of a round with the coefficients so far; clients of that
-    round report their gradient divided by ``clamp``; :meth:`moved` goes on from the tally.
+    round report their gradient divided by ``clamp``, projected before if there is a projection;
+    :meth:`moved` goes on from the tally.
     """
 
     epsilon: Number
@@ -76,6 +81,7 @@ class LocalGradientDescent:
     step: float
     ridge: float = 0.0
     vectors: type[VectorRandomiser] = VectorMean
+    projection: RandomProjection | None = None
 
     def __post_init__(self) -> None:
         """Refuse rounds, clamps and steps that are not positive."""
@@ -90,8 +96,9 @@ class LocalGradientDescent:
         return self.question(1).event
 
     def question(self, dimensions: int) -> VectorRandomiser:
-        """What a person of a round is asked: a gradient of so many coordinates."""
-        return self.vectors(epsilon=self.epsilon, dimensions=dimensions)
+        """What a person of a round is asked: a gradient of so many coordinates, or its image."""
+        told = dimensions if self.projection is None else self.projection.dimensions
+        return self.vectors(epsilon=self.epsilon, dimensions=told)
 
     def collection(self, name: str, *, dimensions: int, turn: int) -> Collection:
         """The collection of one round, which is its version: reports of other rounds are refused.
@@ -100,9 +107,11 @@ class LocalGradientDescent:
         """
         return Collection(name=name, version=turn, oracle=self.question(dimensions), memoised=False)
 
-    def moved(self, coefficients: Floats, tally: Tally) -> Floats:
+    def moved(self, coefficients: Floats, tally: Tally, *, turn: int) -> Floats:
         """The coefficients after a round, from the tally of its reports."""
         mean = self.question(len(coefficients)).mean(tally).mean
+        if self.projection is not None:
+            mean = self.projection.up(mean, len(coefficients), turn=turn)
         found: Floats = coefficients - self.step * (self.clamp * mean + self.ridge * coefficients)
         return found
 
@@ -127,8 +136,10 @@ class LocalGradientDescent:
         for turn, batch in enumerate(np.array_split(permutation(len(rows)), self.rounds)):
             with np.errstate(over="ignore", invalid="ignore"):
                 gradients = self.loss.gradients(rows[batch], aims[batch], coefficients)
+                if self.projection is not None:
+                    gradients = self.projection.down(np.nan_to_num(gradients), turn=turn)
                 told = question.privatize_many(gradients / self.clamp)
-            coefficients = self.moved(coefficients, question.aggregate(told))
+            coefficients = self.moved(coefficients, question.aggregate(told), turn=turn)
             if 2 * turn >= self.rounds:
                 later.append(coefficients)
         return np.mean(later, axis=0) if later else coefficients
