@@ -19,6 +19,7 @@ from timing import Figure
 MACHINERY = {"run", "timing", "peers"}
 OF_TWO_WORDS = {"accounting_prices", "join_sensitivity", "small_questions"}
 LONG = {
+    "learn_large",
     "relational_large",
     "synthetic_large",
     "analysts_runs",

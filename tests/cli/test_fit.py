@@ -48,6 +48,9 @@ def test_a_dry_run_charges_nothing_and_writes_nothing(project: Path) -> None:
     assert done.code == 0, done.error
     assert "price: epsilon 1" in done.output
     assert "nothing was charged" in done.output
+    told = json.loads(run(f"{MAKE} --dry-run --json").output)
+    assert told["event"]["kind"] == "Pure"
+    assert all(group["sums"] and group["noise"] > 0 for group in told["groups"])
     assert not list(project.glob("*.ledger*"))
 
 

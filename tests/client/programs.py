@@ -15,6 +15,7 @@ from tests.server.running_service import ApiUser, hospital
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
+BY_AGE = "SELECT age, ward FROM visits"
 UNIVERSE = ("visits", "ward")
 OLD = {"old": "age >= 50"}
 

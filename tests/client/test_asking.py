@@ -10,6 +10,7 @@ from typing import Any, Self
 import pytest
 
 import discreet as dp
+from discreet import learn
 from discreet.client.progress import ProgressLine, progress_text
 from discreet.client.refusals import StillWaiting
 from discreet.client.written import conditions_to_json
@@ -17,7 +18,7 @@ from discreet.core.errors import DiscreetError
 from discreet.queries import Workload
 from discreet.queries.analysts import Conjunctions, OneQuery
 from discreet.release import Release
-from tests.client.programs import BY_WARD, COUNT, at_service, epsilon
+from tests.client.programs import BY_AGE, BY_WARD, COUNT, at_service, epsilon
 from tests.server.running_service import ApiUser, RunningService
 
 pytestmark = pytest.mark.xdist_group("server")
@@ -65,6 +66,11 @@ def test_what_takes_longer_than_ones_patience_goes_on_and_is_waited_for_again(
     assert isinstance(answer, Release)
     assert answer.id == patient.sql(BY_WARD, spend=dp.PureDP(epsilon=0.5)).id, "paid for once"
     assert set(told.phases) <= {"accepted", "started", "finished"}
+    asked: dict[str, Any] = {"target": "ward", "spend": dp.PureDP(epsilon=1)}
+    with pytest.raises(StillWaiting) as caught:
+        hasty.fit(learn.GaussianNB(), BY_AGE, **asked)
+    model = patient.answer(str(caught.value.received))
+    assert model.to_json() == patient.fit(learn.GaussianNB(), BY_AGE, **asked).to_json()
 
 
 def test_a_question_that_was_given_up_says_so(ann: ApiUser) -> None:
@@ -184,7 +190,13 @@ def test_what_the_service_does_not_offer_is_refused_before_it_is_sent(
     one = dp.PureDP(epsilon=1)
     ranges = Workload.of(universe, {"ward": dp.queries.Ranges(3)})
     make = dp.queries.MarginalMechanism
+
+    class Own(learn.GaussianNB):
+        """Somebody's own way from sums to a model."""
+
     for refused in (
+        lambda: curator.fit(Own(), BY_AGE, target="ward", spend=one),
+        lambda: curator.preview_fit(learn.GaussianNB(), BY_AGE, spend=dp.GaussianDP(mu=1)),
         lambda: curator.synopsis(ranges, mechanism=make, spend=one),
         lambda: curator.synopsis(Workload.marginals(universe, 1), mechanism=dict, spend=one),
         lambda: curator.sql(COUNT, spend=dp.GaussianDP(mu=1)),
@@ -196,6 +208,16 @@ def test_what_the_service_does_not_offer_is_refused_before_it_is_sent(
     for misread, code in (
         (lambda: curator.synopsis(universe, mechanism=make, spend=one), "workload_misfit"),
         (lambda: curator.sql(COUNT, spend=one, confidence=float("nan")), "request_not_json"),
+        (
+            lambda: curator.fit(
+                learn.PCA(bounds=(0, float("inf"))), "SELECT age FROM visits", spend=one
+            ),
+            "request_not_json",
+        ),
+        (
+            lambda: curator.fit(learn.KMeans(2), "SELECT age FROM visits", spend=one),
+            "not_from_moments",
+        ),
         (lambda: conditions_to_json(["ward"]), "query_misfit"),
         (lambda: conditions_to_json(None), "query_misfit"),
     ):

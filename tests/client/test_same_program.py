@@ -5,24 +5,28 @@ Noise differs; everything else must not. Each program returns what is public abo
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import discreet as dp
+from discreet import learn
 from discreet.client import RemoteCurator
 from discreet.core.errors import DiscreetError
 from discreet.curator.session import Session
 from discreet.queries import Workload
 from discreet.release import Release
-from tests.client.programs import BY_WARD, COUNT, OLD, UNIVERSE, at_service, here
+from tests.client.programs import BY_AGE, BY_WARD, COUNT, OLD, UNIVERSE, at_service, here
 from tests.server.running_service import RunningService
 
 pytestmark = pytest.mark.xdist_group("server")
 BUDGET = dp.PureDP(epsilon=200)
+AGES = "SELECT age, 3 * age AS old FROM visits"
 Curators = tuple[Session, RemoteCurator]
 
 
@@ -150,6 +154,53 @@ def test_mechanisms_and_marginals_of_ones_choice(curators: Curators) -> None:
     same(curators, program)
 
 
+MODELS: dict[str, tuple[Callable[[], Any], str, str | None]] = {
+    "linear": (lambda: learn.LinearRegression(target_bounds=(0, 90)), AGES, "age"),
+    "ridge": (lambda: learn.Ridge(alpha=0.5, bounds=np.array([[0], [300]])), AGES, "age"),
+    "naive bayes": (learn.GaussianNB, BY_AGE, "ward"),
+    "of two classes": (lambda: learn.GaussianNB(classes=["surgery", "medicine"]), BY_AGE, "ward"),
+    "pca": (lambda: learn.PCA(1, bounds=([0, 0], (90, 300))), AGES, None),
+    "scaler": (learn.StandardScaler, AGES, None),
+    "imputer": (learn.SimpleImputer, AGES, None),
+}
+
+
+@pytest.mark.parametrize(("model", "text", "target"), MODELS.values(), ids=MODELS)
+def test_models_are_fitted_and_previewed_alike(
+    curators: Curators, model: Callable[[], Any], text: str, target: str | None
+) -> None:
+    def program(curator: Any) -> Any:
+        asked: dict[str, Any] = {"target": target, "spend": dp.PureDP(epsilon=2)}
+        before = curator.remaining
+        ahead = curator.preview_fit(model(), text, **asked)
+        assert curator.remaining == before
+        given = model()
+        made = curator.fit(given, text, **asked)
+        left = curator.remaining
+        again = curator.fit(model(), text, **asked)
+        assert made is given
+        assert again.to_json() == made.to_json()
+        assert curator.remaining == left
+        document = json.loads(made.to_json())
+        fitted = {name: np.shape(getattr(made, name)) for name in document["fitted"]}  # noisy
+        public = [document[name] for name in ("form", "model", "features", "parameters")]
+        facts = {name: fact for name, fact in made.facts_.items() if name != "budget_is_a_share"}
+        used = made.transform([[30.0, 60.0]]) if target is None else made.predict([[30.0]])
+        return (
+            ahead,
+            str(ahead),
+            public,
+            fitted,
+            facts,
+            np.shape(used),
+            made.guarantee_,
+            made.event_,
+        )
+
+    ahead, *_ = same(curators, program)
+    assert ahead.price == dp.PureDP(epsilon=2, unit=ahead.price.unit)
+
+
 def test_a_conversation_goes_on_and_is_resumed(curators: Curators) -> None:
     def program(curator: Any) -> Any:
         make = partial(dp.queries.private_gap_weights, about=500, updates=3)
@@ -223,6 +274,24 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "universe": lambda c: c.universe("visits", "nope"),
     "universe of nothing": lambda c: c.universe("visits"),
     "universe of a word": lambda c: c.universe("visit"),
+    "model": lambda c: c.fit(learn.LogisticRegression(), AGES, spend=dp.PureDP(epsilon=1)),
+    "model's target": lambda c: c.fit(learn.PCA(), AGES, target="age", spend=dp.PureDP(epsilon=1)),
+    "model's bounds": lambda c: c.fit(
+        learn.Ridge(bounds=([0, 0], [1, 1])), AGES, target="age", spend=dp.PureDP(epsilon=1)
+    ),
+    "target's bounds": lambda c: c.preview_fit(
+        learn.Ridge(target_bounds=(1, 2, 3)), AGES, target="age", spend=dp.PureDP(epsilon=1)
+    ),
+    "model's classes": lambda c: c.preview_fit(
+        learn.GaussianNB(classes=["nowhere", "surgery"]),
+        BY_AGE,
+        target="ward",
+        spend=dp.PureDP(epsilon=1),
+    ),
+    "components": lambda c: c.fit(learn.PCA(9), AGES, spend=dp.PureDP(epsilon=1)),
+    "model's price": lambda c: c.fit(learn.PCA(), AGES, spend=dp.PureDP(epsilon=1000)),
+    "model's spend": lambda c: c.fit(learn.PCA(), AGES, spend=1),
+    "model's notion": lambda c: c.preview_fit(learn.PCA(), AGES, spend=dp.ZCDP(rho=1)),
     "paid before": lambda c: c.sql(COUNT, spend=dp.PureDP(epsilon=1), paid_before="reuse"),
 }
 

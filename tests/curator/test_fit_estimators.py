@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +190,11 @@ def test_a_preview_says_price_and_noise_and_costs_nothing() -> None:
     assert seen.price == dp.PureDP(epsilon=10, unit=dp.Row())
     assert seen.affordable == 10
     assert seen.sums == 2 + 2 * 2 + 3
+    assert seen.event == dp.events.Pure(epsilon=10)
+    level, slopes = seen.groups  # a tenth of the spend for two sums, the rest for seven
+    assert (level.sums, slopes.sums) == (2, 7)
+    assert level.noise == pytest.approx(math.sqrt(3 * 4 / 3) / 1)
+    assert slopes.noise == pytest.approx(math.sqrt(8 * 9 / 3) / 9)
     assert seen.noise_of_means(seen.rows_wanted) == pytest.approx(0.01, rel=0.01)
     assert "x0 -1 to 1" in str(seen)
     less = source.preview_fit(

@@ -125,5 +125,8 @@ def test_other_kinds_wait_too(careful: RunningService) -> None:
     synopsis = {"kind": "synopsis", "universe": universe, "epsilon": 1, "mechanism": "marginals"}
     bounds = {"kind": "bounds", "table": "visits", "column": "age", "epsilon": 1}
     exact = {"sql": "SELECT COUNT(*) AS n FROM visits", "accuracy": {"n": {"within": 1}}}
-    for asked in (batch, synopsis, bounds, exact):
+    fit = {"kind": "fit", "sql": "SELECT age FROM visits", "model": "scaler", "epsilon": 1}
+    wrong = ann.post("questions", fit | {"bounds": [1, 0]}).json()
+    assert wrong["code"] == "bounds_missing", "nobody is asked to agree to what cannot be done"
+    for asked in (batch, synopsis, bounds, exact, fit):
         assert ann.post("questions", asked).json()["phase"] == "waiting_for_approval", asked

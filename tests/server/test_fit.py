@@ -46,3 +46,58 @@ def test_what_cannot_be_fitted_is_refused_for_nothing(ann: ApiUser) -> None:
     assert ann.post("questions", ASKED | {"target": "age2"}).json()["code"] == "fit_columns"
     assert ann.post("questions", ASKED | {"model": "oracle"}).status_code == 422
     assert left(ann) == before
+
+
+AHEAD = {key: value for key, value in ASKED.items() if key != "epsilon"}
+ROWS = {**AHEAD, "sql": "SELECT age, 2 * age AS twice FROM visits", "target": "age", "epsilon": 1}
+
+
+def test_a_preview_tells_sums_noise_event_and_price_and_costs_nothing(ann: ApiUser) -> None:
+    before = left(ann)
+    told = ann.post("previews", ASKED).json()["result"]
+    assert told["groups"][0][0] == 3  # one number of rows for each ward
+    assert all(noise > 1 for _, noise in told["groups"])
+    assert told["event"]["kind"] == "Pure"
+    assert told["price"] == {"epsilon": 1.0}
+    assert told["features"] == [["age", 0.0, 100.0]]
+    assert "such fits left" in told["text"]
+    less = ann.post("previews", ASKED | {"epsilon": 0.1}).json()["result"]
+    assert less["groups"][0][1] == pytest.approx(10 * told["groups"][0][1])
+    assert left(ann) == before
+    assert ann.post("previews", AHEAD).status_code == 400, "there is no usual price"
+    assert "fit_preview" not in [each["kind"] for each in ann.get("history").json()["items"]]
+
+
+def test_declarations_of_ones_own_stand_in_place_of_the_owners(ann: ApiUser) -> None:
+    two = ann.post("previews", ASKED | {"classes": ["surgery", "medicine"]}).json()["result"]
+    assert two["groups"][0][0] == 2
+    narrow = ROWS | {"model": "ridge", "alpha": 2, "bounds": [0, [50]], "target_bounds": [0, 90]}
+    assert ann.post("previews", narrow).json()["result"]["features"] == [["twice", 0.0, 50.0]]
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "one end": ({"bounds": [0]}, "bounds_missing"),
+    "three ends": ({"bounds": [0, 1, 2]}, "bounds_missing"),
+    "too many features": ({"bounds": [[0, 0], [1, 1]]}, "bounds_missing"),
+    "turned around": ({"bounds": [1, 0]}, "bounds_missing"),
+    "without end": ({"bounds": [-1e308, 1e308]}, "bounds_missing"),
+    "one number": ({"bounds": [1, 1]}, "bounds_missing"),
+    "a target of three ends": ({"target_bounds": [0, 1, 2]}, "bounds_missing"),
+    "a target of nothing": ({"target_bounds": []}, "bounds_missing"),
+    "a text": ({"bounds": "0 to 1"}, "request_misread"),
+    "texts": ({"bounds": ["0", "1"]}, "request_misread"),
+    "too large": ({"bounds": [0, 10**400]}, "request_misread"),
+    "classes of a number": ({"classes": ["surgery"]}, "option_of_another_model"),
+    "components of a line": ({"components": 2}, "option_of_another_model"),
+}
+
+
+@pytest.mark.parametrize(("bad", "code"), BAD.values(), ids=BAD)
+def test_bad_declarations_are_refused_by_rule_and_for_nothing(
+    ann: ApiUser, bad: dict[str, Any], code: str
+) -> None:
+    before = left(ann)
+    for path in ("previews", "questions"):
+        told = ann.post(path, ROWS | {"model": "linear"} | bad).json()
+        assert told["code"] == code, told
+    assert left(ann) == before

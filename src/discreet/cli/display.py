@@ -28,6 +28,7 @@ from rich.text import Text
 
 from discreet.cli.misread import Misread
 from discreet.core.errors import DiscreetError
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.written import FORMS
 
@@ -177,6 +178,8 @@ def plain(value: object) -> object:
         case Guarantee():
             numbers = {name: _digits(number) for name, number in _numbers(value).items()}
             known = {"notion": FORMS[type(value)].tag, **numbers}
+        case Event():
+            known = json.loads(value.to_json())
         case Fraction():
             known = float(value)
         case date():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet.client import loaded
 from discreet.client.account import (
@@ -32,6 +32,7 @@ from discreet.client.answers import (
 )
 from discreet.client.asking import Asking
 from discreet.client.conversation import RemoteConversation, opened_universe
+from discreet.client.models import fit_preview_of, fit_to_json, fitted, model_of
 from discreet.client.round import RemoteRound
 from discreet.client.written import (
     Accuracy,
@@ -56,6 +57,8 @@ from discreet.release.batch import Batch
 from discreet.release.guarantee import guarantee_from_dict
 from discreet.release.preview import Preview
 from discreet.release.release import Release
+
+FittedModel = TypeVar("FittedModel")
 
 
 class RemoteCurator:
@@ -284,6 +287,42 @@ class RemoteCurator:
         }
         return synthetic_of(self._asking.paid("questions", body)["result"])
 
+    # Models -------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        estimator: FittedModel,
+        text: Any,
+        *,
+        target: str | None = None,
+        spend: Guarantee,
+        analyst: str | None = None,
+        purpose: str | None = None,
+        paid_before: BeforeWord | None = None,
+    ) -> FittedModel:
+        """Fit a model to the rows of a SELECT, as :meth:`discreet.Curator.fit` does.
+
+        The service adds up, and no row leaves it; the estimator given is the one that is fitted.
+        """
+        self._require_own(analyst)
+        body = {
+            **fit_to_json(estimator, text, target=target, spend=spend),
+            **given(paid_before=before_to_json(paid_before)),
+            **self._paying(purpose),
+        }
+        made: FittedModel = fitted(estimator, self._asking.paid("questions", body)["result"])
+        return made
+
+    def preview_fit(
+        self, estimator: Any, text: Any, *, target: str | None = None, spend: Guarantee
+    ) -> Any:
+        """What a fit would take and how noisy its sums would be; nothing is read or charged."""
+        body = {
+            **fit_to_json(estimator, text, target=target, spend=spend),
+            **self._paying(None),
+        }
+        return fit_preview_of(self._asking.free("previews", body)["result"], self.unit)
+
     # What goes on -------------------------------------------------------------------------------
 
     def converse(
@@ -380,6 +419,8 @@ class RemoteCurator:
         view = self._asking.job(_name(job))
         if view["kind"] == "conversation":
             return RemoteConversation(self._asking, view["result"]["conversation"])
+        if view["kind"] == "fit":
+            return model_of(view["result"])
         return stored_of(view["kind"], view["result"], self.unit)
 
     def cancel(self, job: str) -> None:

@@ -40,6 +40,26 @@ def synthetic_tables() -> Any:
     return import_module("discreet.synthetic.stored_form")
 
 
+def model_tags() -> Any:
+    """The names under which models are written down."""
+    return import_module("discreet.learn.tags")
+
+
+def saved_models() -> Any:
+    """What is written of a model, and back into an estimator."""
+    return import_module("discreet.learn.saved_models")
+
+
+def load_models() -> Any:
+    """Models, from the text that holds all of one."""
+    return import_module("discreet.learn.load_models")
+
+
+def fit_previews() -> Any:
+    """What a fit would take."""
+    return import_module("discreet.curator.fit_preview")
+
+
 def synopsis_previews() -> Any:
     """What a synopsis would be like."""
     return import_module("discreet.curator.synopsis.preview")

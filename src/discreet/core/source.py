@@ -11,6 +11,8 @@ from enum import Enum
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from discreet.core.errors import InvalidParameter
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -136,6 +138,17 @@ class FitsMoments(Protocol):
         self, privacy: Any, columns: FitColumns, moments: Callable[[], Moments]
     ) -> tuple[Any, Callable[[], Any]]:
         """The event of fitting, and what fits; ``moments`` is called only then."""
+
+
+def not_from_moments(estimator: object) -> InvalidParameter:
+    """What needs more than sums of products cannot be fitted where rows are not handed out."""
+    return InvalidParameter(
+        code="not_from_moments",
+        expectation="an estimator that fits from sums of products",
+        received=type(estimator).__name__,
+        remedy="Use dp.learn.LinearRegression, Ridge, GaussianNB, PCA, StandardScaler or "
+        "SimpleImputer.",
+    )
 
 
 @runtime_checkable

@@ -15,7 +15,13 @@ import numpy as np
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
-from discreet.core.source import FitColumns, FitsMoments, Moments, TargetKind
+from discreet.core.source import (
+    FitColumns,
+    FitsMoments,
+    Moments,
+    TargetKind,
+    not_from_moments,
+)
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.paid_before import PaidBefore
@@ -59,13 +65,7 @@ class FitRequest(Generic[Fitted]):
     ) -> FitRequest[Fitted]:
         """The request that declarations and the estimator make; refusals here are free."""
         if not isinstance(estimator, FitsMoments):
-            raise InvalidParameter(
-                code="not_from_moments",
-                expectation="an estimator that fits from sums of products",
-                received=type(estimator).__name__,
-                remedy="Use dp.learn.LinearRegression, Ridge, GaussianNB, PCA, StandardScaler or "
-                "SimpleImputer.",
-            )
+            raise not_from_moments(estimator)
         # It becomes an inner query: the end of a statement or of a remark must not end the outer.
         plain, kind = f"{text_of(text).rstrip().rstrip(';')}\n", estimator.target_kind
         features = _features(plain, target, kind)
@@ -262,7 +262,8 @@ def _bounds(estimator: Any, declared: Bounds, targets: int) -> Bounds:
     """What the estimator was given, in place of what the owner declared."""
     low, high = [*declared[0]], [*declared[1]]
     if targets and estimator.target_bounds is not None:
-        low[0], high[0] = map(float, estimator.target_bounds)
+        for ends, given in zip((low, high), _ends(estimator.target_bounds), strict=True):
+            ends[:targets] = _broadcast(given, targets)
     if estimator.bounds is not None:
         for ends, given in zip((low, high), _ends(estimator.bounds), strict=True):
             ends[targets:] = _broadcast(given, len(ends) - targets)

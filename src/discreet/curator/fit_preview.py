@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.fit import FitRequest
@@ -25,14 +26,27 @@ _SMALL = 100
 
 
 @dataclass(frozen=True)
+class NoisySums:
+    """Sums that are released together, with noise of one size.
+
+    Attributes:
+        sums: How many, those of all classes together.
+        noise: The deviation of the noise of each, in units of the most that one row adds.
+    """
+
+    sums: int
+    noise: float
+
+
+@dataclass(frozen=True)
 class FitPreview:
     """What a fit would take; ``affordable`` is how many such are left.
 
     Attributes:
         query: What would be fitted, in words.
         features: The bounds of each feature.
-        sums: How many sums would be released, those of all classes together.
-        noise: The deviation of the noise of a sum, in units of the most that one row adds.
+        groups: The sums that would be released, in groups that share the spend.
+        event: What would happen to the data, as any accountant can price it.
         price: What it would cost.
         affordable: How many of these the account could still pay.
         warnings: What is amiss with the spend.
@@ -40,11 +54,21 @@ class FitPreview:
 
     query: str
     features: Mapping[str, tuple[float, float]]
-    sums: int
-    noise: float
+    groups: tuple[NoisySums, ...]
+    event: Event
     price: Guarantee
     affordable: int
     warnings: tuple[str, ...] = ()
+
+    @property
+    def sums(self) -> int:
+        """How many sums would be released."""
+        return sum(group.sums for group in self.groups)
+
+    @property
+    def noise(self) -> float:
+        """The deviation of the noisiest sum, in units of the most that one row adds."""
+        return max(group.noise for group in self.groups)
 
     def noise_of_means(self, rows: int) -> float:
         """The deviation of a noisy mean over so many rows, as a share of half its bounds' width."""
@@ -58,10 +82,11 @@ class FitPreview:
     def __str__(self) -> str:
         """A few lines for people."""
         bounds = ", ".join(f"{n} {low:g} to {high:g}" for n, (low, high) in self.features.items())
+        sums = " and ".join(f"{each.sums:,} with noise of {each.noise:.4g}" for each in self.groups)
         lines = [
             self.query,
             f"within bounds: {bounds}",
-            f"sums: {self.sums:,}, each with noise of {self.noise:.4g} times what one row may add",
+            f"sums: {sums} times what one row may add",
             f"means within a hundredth of half their bounds from {self.rows_wanted:,} rows on",
             f"price: {guarantee_text(self.price)}; such fits left: {self.affordable}",
         ]
@@ -78,14 +103,18 @@ def preview_fit(request: FitRequest[Any], spend: Guarantee) -> FitPreview:
     context.policies.require_askable(request.source.query, spend)
     if request.own:
         context.require_own_allowed()
-    charge = charge_of(context, spend, request.offer(spend))
+    offer = request.offer(spend)
+    charge = charge_of(context, spend, offer)
     pairs = zip(context.account.remaining(), charge, strict=True)
     noise = request.estimator.sums_noise(request.privacy(spend), len(columns.features))
     return FitPreview(
         query=request.words,
         features=dict(zip(columns.features, zip(*columns.bounds, strict=True), strict=True)),
-        sums=len(request.blocks) * sum(group.size for group in noise.groups),
-        noise=max(noise.deviation(place) for place in range(len(noise.groups))),
+        groups=tuple(
+            NoisySums(len(request.blocks) * group.size, noise.deviation(place))
+            for place, group in enumerate(noise.groups)
+        ),
+        event=offer.event,
         price=context.budget.spent(charge),
         affordable=min((have // price for have, price in pairs if price), default=0),
         warnings=tuple(about_delta(spend, people_at_most(context, request.source.query))),

@@ -15,7 +15,7 @@ from discreet.server.jobs.conversation import (
     ConversationKind,
     ConversationQuestionsKind,
 )
-from discreet.server.jobs.fit import FitKind
+from discreet.server.jobs.fit import FitKind, FitPreviewKind
 from discreet.server.jobs.kind import JobKind
 from discreet.server.jobs.preview import PreviewKind
 from discreet.server.jobs.sql import SqlKind
@@ -34,7 +34,12 @@ ASKED: tuple[JobKind[Any], ...] = (
     ConversationKind(),
 )
 """What ``POST /questions`` takes."""
-PREVIEWED: tuple[JobKind[Any], ...] = (PreviewKind(), SynopsisPreviewKind(), UniverseKind())
+PREVIEWED: tuple[JobKind[Any], ...] = (
+    PreviewKind(),
+    SynopsisPreviewKind(),
+    FitPreviewKind(),
+    UniverseKind(),
+)
 """What ``POST /previews`` takes, by the kind that it is a preview of."""
 KINDS: dict[str, JobKind[Any]] = {
     kind.name: kind
