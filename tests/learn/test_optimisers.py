@@ -498,3 +498,23 @@ def test_hedge_keeps_its_claim_and_the_twin_with_losses_that_span_two_does_not()
 
     assert audited(release(1), 0.0, 1.0, 1.5, 8000).passes
     assert not audited(release(2), 0.0, 1.0, 1.5, 8000).passes
+
+
+def test_without_a_ridge_of_ones_own_the_spend_says_how_strong_it_is() -> None:
+    """At a large epsilon the minimiser is that of the data; at none is there an error."""
+    rows = RNG.uniform(-1, 1, (4000, 2))
+    labels = (rows[:, 0] + RNG.logistic(size=4000) / 8 > 0).astype(int)
+
+    def slope(epsilon: float, **given: float) -> float:
+        model = learn.LogisticRegression(
+            spend=dp.PureDP(epsilon=epsilon),
+            unit=dp.Row(),
+            bounds=(-1, 1),
+            classes=[0, 1],
+            **given,
+        )
+        return float(model.fit(rows, labels).coef_[0, 0])
+
+    assert slope(1e3, C=0.01) < 5
+    assert slope(1e3) == pytest.approx(8, rel=0.15)
+    assert slope(1e9) == pytest.approx(slope(1e3), rel=0.01)

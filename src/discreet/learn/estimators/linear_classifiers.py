@@ -28,6 +28,8 @@ from discreet.learn.optimisers.row_sets import Cube
 from discreet.learn.privacy import Privacy
 from discreet.learn.tags import written_as
 
+_LEAST_RIDGE = 2.0**-40
+"""What is asked for where nobody asks: the spend then says how large the ridge is."""
 _LENGTH = 16.0
 """The length of coefficients that the linear term may bring about by itself, in units."""
 
@@ -56,9 +58,10 @@ def perturbed(loss: Loss, privacy: Privacy, dimension: int, ridge: float) -> Obj
 class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """Logistic regression with a guarantee; with several classes, one against the rest.
 
-    Assumptions: ``classes``, ``bounds``, ``C``, spend and unit are chosen without the data. Rows
-    are clamped into the bounds; a missing feature counts as the middle, a row of another label
-    counts nowhere.
+    Assumptions: ``classes``, ``bounds``, ``C``, spend and unit are chosen without the data. ``C``
+    is one over the ridge, in units of the bounds; without it the ridge is the least at which the
+    spend buys a minimiser. Rows are clamped into the bounds; a missing feature counts as the
+    middle, a row of another label counts nowhere.
 
     Guarantee: ``coef_`` and ``intercept_`` cost ``event_``, which the spend covers.
 
@@ -74,7 +77,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         unit: Any = None,
         bounds: Any = None,
         classes: Any = None,
-        C: float = 1.0,
+        C: float | None = None,
         randomness: Any = None,
     ) -> None:
         self.spend = spend
@@ -86,7 +89,8 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
 
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Fit to rows and labels; ``people`` says whose each row is, if the unit is a person."""
-        privacy, ridge = self._privacy(), 1 / float(positive("C", self.C))
+        privacy = self._privacy()
+        ridge = _LEAST_RIDGE if self.C is None else 1 / float(positive("C", self.C))
         rows = self._read(X, reset=True)
         self.classes_, labels = class_numbers(self.classes, read_target(y, len(rows)))
         box = self._box(rows.shape[1])

@@ -48,6 +48,8 @@ _OUTPUT = Fraction(1, 64)
 """The share of epsilon for the distance to the exact minimiser."""
 _DETERMINANT = Fraction(1, 4)
 """The largest share of epsilon for the determinant; a larger ridge costs less."""
+_MOST_ROOM = 512.0
+"""More of it lowers no ridge that is worth having, and has no exponential."""
 _FINE = 40
 _ABOVE = 1 + 1e-12
 
@@ -169,7 +171,7 @@ class ObjectivePerturbation:
             changed //= 2  # the determinant sees what is added, not what goes
         eigenvalue = require_smooth(self.loss) * self.rows.longest**2
         room = float(_DETERMINANT * epsilon) / changed
-        strength = max(float(self.ridge), eigenvalue / math.expm1(room)) * _ABOVE
+        strength = max(float(self.ridge), eigenvalue / math.expm1(min(room, _MOST_ROOM))) * _ABOVE
         determinant = Fraction(changed * math.log1p(eigenvalue / strength) * _ABOVE)
         output = _OUTPUT * epsilon
         left = epsilon - output - determinant
