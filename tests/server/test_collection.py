@@ -70,7 +70,8 @@ def test_a_disk_that_is_full_for_a_moment_loses_nothing(
     store = BatchStore(ASKED, tmp_path, batch=5)
 
     def full(path: Path, data: bytes) -> int:
-        raise OSError("no room")
+        reason = "no room"
+        raise OSError(reason)
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "write_bytes", full)
