@@ -175,6 +175,48 @@ def test_memory_is_that_of_one_name_and_version() -> None:
     assert found[1]["a/2"]["value"] == 3
 
 
+def test_another_question_under_a_name_that_was_asked_is_refused() -> None:
+    """Labels in another order: the kept report came again where a label had kept its number.
+
+    So two reports of epsilon 1/10 each told whether the value was "b", for certain.
+    """
+    first, second = (
+        local.Collection(
+            name="a",
+            version=1,
+            memoised=True,
+            oracle=local.OptimalLocalHashing(epsilon=Fraction(1, 10), domain=labels),
+        )
+        for labels in (["a", "b", "c"], ["c", "b", "a"])
+    )
+    for value in ("a", "b"):
+        client = first.client()
+        client.privatize(value)
+        kept = json.loads(json.dumps(client.memory))
+        for memory in (client.memory, kept):
+            with pytest.raises(Refused, match="local_schema_changed"):
+                second.client(memory)
+        script = """
+        let code = "taken";
+        try { new discreetLocal.Client(given[0], given[1]); } catch (error) { code = error.code; }
+        """
+        given = [second.schema, kept]
+        found = javascript.node(javascript.SOURCE + script + RUN.format("code"), given)
+        assert found == "local_schema_changed"
+    # A client that was there before the other question was asked is held to it as well.
+    shared: dict[str, Any] = {}
+    early = second.client(shared)
+    first.client(shared).privatize("b")
+    with pytest.raises(Refused, match="local_schema_changed"):
+        early.privatize("b")
+    # What was kept without its question is not believed.
+    for name in ("a", "b"):
+        unknown: dict[str, Any] = {"a/1": {"value": 1, "report": [7, 7, 7]}}
+        client = first.client(unknown)
+        assert client.held is None
+        assert json.loads(client.privatize(name))["report"] != [7, 7, 7]
+
+
 def _refusals(schemas: list[str]) -> list[list[str]]:
     """The codes with which both clients refuse schemas, or 'taken'."""
     python = []

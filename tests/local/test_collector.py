@@ -88,6 +88,19 @@ def test_memory_against_replay_is_bounded() -> None:
         collector.take([client.privatize(0)])
 
 
+def test_a_batch_that_does_not_fit_is_not_half_lost() -> None:
+    """Reports before the one too many were noted and dropped, and their copies seen as replays."""
+    asked = collection(oracles(1)["direct"])
+    collector = local.Collector(asked, most_nonces=2)
+    client = asked.client()
+    batch = [client.privatize(0) for _ in range(3)]
+    with pytest.raises(InvalidParameter, match="local_collector_full"):
+        collector.take(batch)
+    assert not collector.nonces
+    assert collector.take(batch[:2]) == 2
+    assert collector.rejected.total == 0
+
+
 def test_what_is_kept_has_no_nonce() -> None:
     asked = collection(oracles(1)["direct"])
     collector = local.Collector(asked)

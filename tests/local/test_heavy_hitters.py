@@ -42,10 +42,15 @@ def test_a_planted_word_is_found_and_nothing_else() -> None:
 
 @pytest.mark.slow
 def test_a_planted_word_is_found_twenty_times_out_of_twenty() -> None:
-    """The experiment of 004a:C12: N = 1e5, epsilon 2, a fifth has the word."""
+    """The experiment of 004a:C12: N = 1e5, epsilon 2, a fifth has the word.
+
+    At a confidence of .999 another word is found once in fifty times of all twenty runs together;
+    here once in 500 000.
+    """
     tree = PrefixTree(epsilon=2, words=ENGLISH, lengths=(2, 4, 6))
     runs = [
-        tree.find(tree.privatize_many(planted(100_000, run)), confidence=0.999) for run in range(20)
+        tree.find(tree.privatize_many(planted(100_000, run)), confidence=1 - 1e-7)
+        for run in range(20)
     ]
     assert [[each.word for each in run] for run in runs] == [["puzzle"]] * 20
 

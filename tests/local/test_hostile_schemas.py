@@ -22,13 +22,13 @@ from discreet.local.split import QuestionPart, SplitPeople
 from discreet.local.vectors import VectorMean
 from tests.local import javascript
 from tests.local.enumeration import law, worst_ratio
-from tests.local.examples import collection, oracles, rappor
+from tests.local.examples import Scripted, collection, oracles, rappor
 from tests.local.test_channels import at_most_exp
 from tests.local.test_vectors import CoarseUnit, schema_of
 
 GONE = object()
 STRANGE: list[Any] = [
-    *(0, 1, 2, 7, -1, 0.5, 7.5, 1e300, 2**53, 2**70, True, False, None, GONE),
+    *(0, 1, 2, 7, -1, 0.5, 7.5, 1e300, 2**53 - 1, 2**53, 2**70, True, False, None, GONE),
     *("", "1", "7", "-1", "0x7", "1_0", "1/2", "1/0", "x" * 2000, [], [1], [[]], {}, {"size": 2}),
 ]
 
@@ -169,6 +169,58 @@ def test_what_does_not_belong_is_refused_or_tells_no_more(name: str) -> None:
             assert laws == [None] * len(laws), schema
         elif laws:
             assert at_most_exp(worst_ratio([each for each in laws if each]), epsilon), schema
+    assert twins_differ([each for each in taken if affordable(each)]) == []
+
+
+def said(schema: str) -> list[Any]:
+    """Values as a device has them."""
+    domain = json.loads(schema)["domain"]
+    if "text" in domain:
+        return ["a", "b"]
+    return domain["labels"][:3] if "labels" in domain else values_of(schema)
+
+
+def twins_differ(schemas: list[str]) -> list[Any]:
+    """Where client.js does not say what client.py says of the same bytes, whose law is followed."""
+    vectors = []
+    for schema in schemas:
+        client = Scripted(schema, 1)
+        values = said(schema) * 4
+        try:
+            reports = [client.privatize(value) for value in values]
+        except (TypeError, ValueError, KeyError, IndexError, ArithmeticError):
+            continue  # for every value, as was seen above
+        kept = client.memory
+        vectors.append(
+            {"schema": schema, "seed": 1, "values": values, "reports": reports, "memory": kept}
+        )
+    script = "process.stdout.write(JSON.stringify(failures(given)));"
+    found: list[Any] = javascript.node(f"{javascript.test_build()}\n{script}", vectors)
+    return found
+
+
+def test_numbers_whose_sums_a_browser_rounds_are_refused() -> None:
+    """Above 2**53 odd numbers are lost, and which of a wave's places remain told the value."""
+    wave = json.loads(schemas()["wave"])
+    reach = 2**53 - 1
+    wave["domain"], wave["oracle"] = {"size": 2}, {"kind": "wave", "size": 2, "reach": reach}
+    wave["oracle"]["keep"] = str((2 * reach + 1) * 2**64 // (2 * reach + 2))
+    # Each digit fits, their product is no number of JavaScript but for the value nought.
+    whole = json.loads(schemas()["split"])
+    inner = json.loads(schemas()["optimal_hashing"])["oracle"]
+    digits = [[1, 2**50], *[[2**50, 2**50]] * 25]
+    whole["oracle"]["parts"] = [{"digits": digits, "oracle": inner}]
+    signed = json.loads(schemas()["count_sketch"])
+    signed["oracle"] |= {"cells": 2**52, "inner": inner}
+    for document in (wave, whole, signed):
+        schema = json.dumps(document)
+        assert outcome(schema) == "local_schema_chances"
+        script = """
+        try { new discreetLocal.Client(given); } catch (error) {
+          process.stdout.write(JSON.stringify(error.code));
+        }
+        """
+        assert javascript.node(javascript.SOURCE + script, schema) == "local_schema_chances"
 
 
 def test_a_prime_that_is_no_whole_number_was_a_leak() -> None:

@@ -325,3 +325,18 @@ def test_packed_coins_have_their_chance() -> None:
     pairs = np.unpackbits(packed_coins(chance, 20_000)).reshape(-1, 2)
     both = (pairs[:, 0] & pairs[:, 1]).mean()
     assert abs(both - 0.375**2) < 6.2 * np.sqrt(0.14 * 0.86 / 80_000)
+
+
+def test_a_tally_that_no_reports_have_does_not_come_round_or_spread() -> None:
+    """Sums beyond 64 bits, other shapes and fewer than nobody are refused, not added up."""
+    oracle = local.DirectEncoding(epsilon=1, domain=3)
+    honest = oracle.aggregate(oracle.privatize_many([0, 1, 2, 2]))
+    for most in (2**63 - 1, -(2**63)):
+        other = local.Tally(honest.digest, 1, np.full(3, most, dtype=np.int64))
+        with pytest.raises(InvalidData, match="local_tally_too_large"):
+            _ = other + other
+    with pytest.raises(Mismatch, match="local_tally_mismatch"):
+        _ = honest + local.Tally(honest.digest, 1, np.ones(1, dtype=np.int64))
+    below = local.Tally(honest.digest, -1, honest.table).to_bytes()
+    with pytest.raises(InvalidData, match="local_tally_unreadable"):
+        local.Tally.from_bytes(below)

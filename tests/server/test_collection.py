@@ -64,6 +64,25 @@ def test_replays_are_noticed_after_a_restart(tmp_path: Path) -> None:
     assert second.rejected.replayed == 10
 
 
+def test_a_disk_that_is_full_for_a_moment_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = BatchStore(ASKED, tmp_path, batch=5)
+
+    def full(path: Path, data: bytes) -> int:
+        reason = "no room"
+        raise OSError(reason)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        reports, _ = body(7)
+        with pytest.raises(OSError, match="no room"):
+            store.take(reports)
+    assert store.take(reports) == 0  # whoever was told nothing sends again; they are here
+    store.flush()
+    assert store.tally().people == 7
+
+
 def test_what_is_on_disk_has_no_nonce_time_or_order(tmp_path: Path) -> None:
     reports, _ = body(400)
     store = BatchStore(ASKED, tmp_path, batch=400)

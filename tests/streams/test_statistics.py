@@ -16,7 +16,7 @@ from discreet.streams.absorption import BudgetAbsorption, absorption_from_state
 from discreet.streams.alarms import Alarms, alarms_from_state
 from discreet.streams.resume import from_state
 from discreet.streams.statistics.histogram import Histogram, Quantiles
-from discreet.streams.statistics.statistic import Statistic
+from discreet.streams.statistics.statistic import Statistic, sums_within
 from discreet.streams.statistics.totals import BoundedNumber, RunningAverage, RunningTotal
 from discreet.streams.statistics.vectors import ClippedVectors
 from discreet.streams.units import EventLevel, UserLevel, WEvent
@@ -292,3 +292,29 @@ def test_totals_of_windows_move_both_ways_and_are_not_called_monotone() -> None:
     assert one_way.mechanism.scores == MONOTONE
     assert both.mechanism.scores == GENERAL
     assert both.error(ticks=10, confidence=0.95) > one_way.error(ticks=10, confidence=0.95)
+
+
+def test_sums_of_many_large_numbers_end_at_the_clamp_and_do_not_come_round() -> None:
+    """One event more used to move the sum of 2**23 from one end of 64 bits to the other."""
+    number = BoundedNumber(low=-(2**40), high=2**40, step=1)
+    for end in (-(2.0**40), 2.0**40):
+        for statistic in (RunningTotal(number), RunningAverage(number)):
+            values = np.full(1 << 23, end)
+            fewer, all_of_them = (statistic.increments(each) for each in (values[1:], values))
+            assert np.abs(all_of_them - fewer).max() <= statistic.contribution.largest
+            assert all_of_them[0] == math.copysign(2**61, end)
+    vectors = ClippedVectors(dimension=1, clip=1, bits=44)
+    rows = np.ones((1 << 19, 1))
+    fewer, all_of_them = (vectors.increments(each) for each in (rows[1:], rows))
+    assert abs(int(all_of_them[0] - fewer[0])) <= vectors.contribution.largest
+    with pytest.raises(InvalidParameter, match="step_too_fine"):
+        ClippedVectors(dimension=4, clip=1, bits=61)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8])
+def test_sums_in_halves_are_those_of_whole_numbers(size: int) -> None:
+    large = RNG.integers(-(2**62), 2**62, (size, 50))
+    large[:, :5] = [[2**61, -(2**61), 2**32, -1, 0]]
+    exact_sums = large.astype(object).sum(axis=0)
+    expected = [max(-(2**61), min(2**61, each)) for each in exact_sums]
+    assert sums_within(large, 2**62).tolist() == expected

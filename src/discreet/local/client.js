@@ -203,6 +203,12 @@
     return BigInt(value);
   }
 
+  // What is computed of a schema's numbers must be exact as well: above 2^53 odd ones are lost.
+  function exact(value) {
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new RangeError();
+    return value;
+  }
+
   function above(value) {
     if (value === 0) throw new RangeError();
     return whole(value);
@@ -262,7 +268,7 @@
       const divisor = given[{2: 0, 4: 2}[digit.length]];
       const below = given[digit.length - 1];
       if (!divisor || !below) throw new RangeError();
-      return found * below;
+      return exact(found * below);
     }, 1n);
   }
 
@@ -282,7 +288,7 @@
     }
     list(oracle.hashes).forEach((row) => numbers(row, 5));
     if (typeof oracle.signed !== "boolean") throw new RangeError();
-    const cells = above(oracle.cells) * (oracle.signed ? 2n : 1n);
+    const cells = exact(above(oracle.cells) * (oracle.signed ? 2n : 1n));
     return oracle.hashes.length > 0 ? [[oracle.inner, cells]] : [];
   }
 
@@ -329,7 +335,10 @@
       far = masks.length > 0 ? words(shape.rows) - 1n : 0n;
     }
     if (kind === "subset") [near, far] = [shape.chosen, size - shape.chosen];
-    if (kind === "wave") near = 2n * shape.reach + 1n;
+    if (kind === "wave") {
+      near = 2n * shape.reach + 1n;
+      exact(size + near);
+    }
     if (kind === "directions") [near, far] = [shape.near, shape.directions - shape.near];
     const fits = VECTORS.includes(kind) ? values === shape.dimensions : values <= size;
     return fits && far > 0n && alike(keep * far, (WHOLE - keep) * near, 1n, most);
@@ -374,15 +383,27 @@
       this.labels = labels && new Map(labels.map((label, place) => [label, place]));
       this.question = `${schema.name}/${schema.version}`;
       this.memory = memory || {};
+      this.asked = JSON.stringify([schema.domain, schema.oracle]);
+      if (schema.memoised && Object.hasOwn(this.memory, this.question)) this.kept();
     }
 
     kept() {
       if (!Object.hasOwn(this.memory, this.question)) this.memory[this.question] = {};
-      return this.memory[this.question];
+      const kept = this.memory[this.question];
+      // With other numbers for the same values, whether a kept report comes again would tell them.
+      if (!Object.hasOwn(kept, "asked")) {
+        delete kept.value; // of which question, nobody knows: it is drawn anew
+        kept.asked = this.asked;
+      }
+      if (kept.asked !== this.asked) {
+        throw new Refused("local_schema_changed",
+          "the question that this name and version asked before; another one has another version");
+      }
+      return kept;
     }
 
     forget() {
-      delete this.kept().value;
+      if (Object.hasOwn(this.memory, this.question)) delete this.memory[this.question].value;
     }
 
     privatize(value) {

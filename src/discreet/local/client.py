@@ -57,11 +57,30 @@ class Client:
         self._labels = None if labels is None else {label: i for i, label in enumerate(labels)}
         self.question = f"{document['name']}/{document['version']}"
         self.memory: dict[str, Any] = {} if memory is None else memory
+        asked = [document["domain"], oracle]
+        self._asked = json.dumps(asked, separators=(",", ":"), ensure_ascii=False)
+        if self._schema["memoised"]:
+            self._check_memory(self.memory.get(self.question, {}))
 
     def _check_chances(self) -> None:
         if not _keeps_its_word(self._schema):
             raise Refused(
                 code="local_schema_chances", expectation="chances that keep the schema's epsilon"
+            )
+
+    def _check_memory(self, kept: dict[str, Any]) -> None:
+        """Refuse another question under a name and version whose report is kept.
+
+        With other numbers for the same values, whether the kept report comes again would tell them.
+        """
+        if "asked" not in kept:
+            kept.pop("value", None)  # of which question, nobody knows: it is drawn anew
+            kept["asked"] = self._asked
+        if kept["asked"] != self._asked:
+            raise Refused(
+                code="local_schema_changed",
+                expectation="the question that this name and version asked before; another one "
+                "has another version",
             )
 
     @property
@@ -90,6 +109,7 @@ class Client:
         if not self._schema["memoised"]:
             return randomise(self, self._oracle, index)
         kept = self.memory.setdefault(self.question, {})
+        self._check_memory(kept)
         if kept.get("value") != index:
             kept["report"] = randomise(self, self._oracle, index)
             kept["value"] = index
@@ -337,6 +357,7 @@ def _within(oracle: dict[str, Any], values: int, most: int) -> bool:
         near, far = shape["chosen"], size - shape["chosen"]
     elif kind == "wave":
         near = 2 * shape["reach"] + 1
+        _ = _whole(size + near)
     elif kind == "directions":
         near, far = shape["near"], shape["directions"] - shape["near"]
     fits = values == shape["dimensions"] if kind in _VECTORS else values <= size
@@ -350,7 +371,7 @@ def _parts(oracle: dict[str, Any]) -> list[tuple[dict[str, Any], int]]:
             a, b, c, d, e = _listed(row)
             _ = [_whole(number) for number in (a, b, c, d, e)]
         signs = {True: 2, False: 1}[oracle["signed"]] if type(oracle["signed"]) is bool else 0
-        found = [(oracle["inner"], _above(oracle["cells"]) * signs)] * bool(oracle["hashes"])
+        found = [(oracle["inner"], _whole(oracle["cells"] * signs))] * bool(oracle["hashes"])
     else:
         found = [(part["oracle"], _product(part["digits"])) for part in _listed(oracle["parts"])]
     if not found or not all(below for _, below in found):
@@ -406,7 +427,7 @@ def _product(digits: list[list[int]]) -> int:
         *hashed, below = [_whole(number) for number in _listed(digit)]
         if len(hashed) not in (1, 3) or 0 in (below, hashed[-1]):
             raise ValueError
-        found *= below
+        found = _whole(found * below)
     return found
 
 

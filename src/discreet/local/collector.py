@@ -10,7 +10,7 @@ Source: 004a:C33; contract, "What may be seen".
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,18 +77,28 @@ class Collector:
         return batch.people
 
     def checked(self, reports: Iterable[str | bytes]) -> ReportBatch:
-        """The good reports of a batch in columns, their nonces noted and removed."""
-        oracle = self.collection.oracle
-        good = []
+        """The good reports of a batch in columns, their nonces noted and removed.
+
+        Where they are too many for the round none is taken: whoever sends them again later, when
+        there is room, is no replay.
+        """
+        good: dict[str, Any] = {}
         for text in reports:
-            payload = self._opened(text)
-            if payload is not None:
-                good.append(payload)
-        batch, _ = oracle.batch(good)
+            report = self._opened(text, good)
+            if report is not None:
+                good[report["nonce"]] = report["report"]
+        if len(self._seen) + len(good) > self.most_nonces:
+            raise InvalidParameter(
+                code="local_collector_full",
+                expectation=f"at most {self.most_nonces} reports in one round",
+                remedy="Close the round and publish the schema with the next version.",
+            )
+        self._seen.update(good)
+        batch, _ = self.collection.oracle.batch(list(good.values()))
         return batch
 
-    def _opened(self, text: str | bytes) -> Any:
-        """The payload of a report, or None once it is counted as rejected."""
+    def _opened(self, text: str | bytes, before: Container[str]) -> dict[str, Any] | None:
+        """A report that is good, or None once it is counted as rejected."""
         report = _read(text)
         if report is None:
             self.rejected.malformed += 1
@@ -98,17 +108,10 @@ class Collector:
             self.rejected.other_version += 1
         elif self.collection.oracle.read(report["report"]) is None:
             self.rejected.outside += 1
-        elif report["nonce"] in self._seen:
+        elif report["nonce"] in self._seen or report["nonce"] in before:
             self.rejected.replayed += 1
         else:
-            if len(self._seen) >= self.most_nonces:
-                raise InvalidParameter(
-                    code="local_collector_full",
-                    expectation=f"at most {self.most_nonces} reports in one round",
-                    remedy="Close the round and publish the schema with the next version.",
-                )
-            self._seen.add(report["nonce"])
-            return report["report"]
+            return report
         return None
 
     @property

@@ -36,14 +36,21 @@ class Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         mine, theirs = (_listed(each.candidates) for each in (self, other))
-        if self.digest != other.digest or mine != theirs:
+        shapes = self.table.shape, other.table.shape
+        if self.digest != other.digest or mine != theirs or shapes[0] != shapes[1]:
             raise Mismatch(
                 code="local_tally_mismatch",
                 expectation="tallies of one oracle, about the same candidates",
                 remedy="Aggregate reports of each schema version apart.",
             )
-        people = self.people + other.people
-        return Tally(self.digest, people, self.table + other.table, self.candidates)
+        total = self.table + other.table
+        if ((self.table ^ total) & (other.table ^ total) < 0).any():  # both had the other sign
+            raise InvalidData(
+                code="local_tally_too_large",
+                expectation="tallies whose sum fits 64 bits, as that of any reports does",
+                remedy="Aggregate the reports again: one of the tallies is none of reports.",
+            )
+        return Tally(self.digest, self.people + other.people, total, self.candidates)
 
     def __radd__(self, other: object) -> Tally:
         """Let ``sum`` add up tallies, which starts from zero."""
@@ -71,10 +78,12 @@ class Tally:
             (length,) = struct.unpack_from("<I", data, len(_MAGIC))
             header = json.loads(data[start : start + length])
             table = np.frombuffer(data, dtype="<i8", offset=start + length)
-            wanted = header["candidates"]
+            wanted, people = header["candidates"], int(header["people"])
+            if people < 0:
+                raise ValueError
             return cls(
                 str(header["digest"]),
-                int(header["people"]),
+                people,
                 table.astype(np.int64).reshape(header["shape"]),
                 None if wanted is None else np.array(wanted, dtype=np.int64),
             )

@@ -34,7 +34,8 @@ KINDS = {
 
 def describe(mechanism: ContinualCounter) -> State:
     """What a counter was opened with, as plain values."""
-    if _class_of(mechanism.kind) is not type(mechanism):  # one derived from it would be another
+    kind = getattr(mechanism, "kind", None)
+    if kind not in KINDS or _class_of(kind) is not type(mechanism):  # a derived one is another
         raise unreadable(expected="a counter of a known kind")
     return {
         "kind": mechanism.kind,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -447,6 +448,8 @@ def test_a_seized_stream_holds_no_exact_counts_while_its_source_is_away(folder: 
         ({"state": "here"}, "stream_pan_private"),
         ({"unit": WEvent(ticks=2, max_per_tick=1)}, "stream_pan_private"),
         ({"spend": dp.ApproxDP(epsilon=1, delta=1e-6)}, "spend_notion"),
+        # A function around it is not known to keep no state.
+        ({"mechanism": partial(pan_private), "state": "visits.stream"}, "stream_state_unreadable"),
     ],
 )
 def test_what_would_have_to_be_remembered_is_refused(

@@ -16,11 +16,13 @@ from typing import Any
 
 import pytest
 
-from discreet.core.errors import LedgerError
+from discreet.core.errors import DiscreetError, LedgerError
 from discreet.streams.live.clock import ManualClock, ReplayClock
 from discreet.streams.live.closings import Closings, _watch
 from discreet.streams.live.events import EventFields, Events
+from discreet.streams.live.listed_keys import KeysByList
 from discreet.streams.live.live_stream import LiveStream
+from discreet.streams.live.patience import Patience
 from discreet.streams.live.state_file import OutputsInMemory, StateInMemory
 from discreet.streams.live.ticks import microseconds
 from discreet.streams.sources.source import Offset, away
@@ -198,11 +200,12 @@ def test_a_watch_outlives_what_fails_and_ends_where_another_speaks() -> None:
 
     def taken(tick: int, place: Offset) -> None:
         tries.append(tick)
-        raise LedgerError(code="taken", expectation="", remedy="")
+        code = "ledger_unwritable" if len(tries) == 1 else "conversation_taken"  # a disk was full
+        raise LedgerError(code=code, expectation="", remedy="")
 
     cuts = Closings(source, ticks(), clock, taken)
     _watch(weakref.ref(cuts), cuts._stopped)
-    assert tries == [7]
+    assert tries == [7, 7]
 
 
 def test_ticks_open_and_close_by_the_clock() -> None:
@@ -221,3 +224,21 @@ def test_a_replay_is_watched_by_nobody_and_a_seized_stream_keeps_no_place() -> N
     store = OutputsInMemory()
     store.keep_cut(0, {"place": 1})
     assert store.cuts() == []
+
+
+@pytest.mark.parametrize("failure", [away(what="a list"), OSError(), KeyboardInterrupt()])
+def test_a_seized_stream_holds_no_counts_however_reading_ends(failure: BaseException) -> None:
+    class Broken(ScriptedSource):
+        def read(self, cut: Offset) -> Iterator[Events]:
+            yield from super().read(cut)
+            raise failure
+
+    never = Patience(every=timedelta(0), most=timedelta(0))
+    source = Broken(EventFields(key="key"), [event(), event()])
+    stream = started(source, OutputsInMemory(), NotedTicks(), patience=never)
+    with pytest.raises((DiscreetError, KeyboardInterrupt)):
+        stream.advance(most=0)
+    keys = stream._intake.keys
+    assert isinstance(keys, KeysByList)
+    assert keys._pending == {}
+    assert source.place == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -320,3 +321,14 @@ def test_columns_and_records_say_the_same() -> None:
     columns = {name: [r.get(name) for r in records] for name in ("key", "at", "who")}
     assert TIMED.of_columns(columns, 3) == TIMED.events(records)
     assert isinstance(TIMED.events([]), Events)
+
+
+def test_a_person_whose_number_is_written_in_two_ways_is_one() -> None:
+    """7 and 7.0, as pandas writes a column with gaps, had a limit each."""
+    fields = EventFields(person="who", id="id")
+    written = [json.loads(text) for text in ("7", "7.0", "70e-1", '"7"', "-0.0", "0", "7.5")]
+    records = [{"who": who, "id": who} for who in written]
+    found = fields.events(records)
+    assert found.people == found.ids == ["7", "7", "7", "7", "0", "0", "7.5"]
+    columns = {"who": written, "id": written}
+    assert fields.of_columns(columns, len(written)) == found

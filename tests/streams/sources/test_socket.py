@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -131,4 +133,35 @@ def test_a_socket_needs_identifiers_and_a_free_port() -> None:
     source = LineSocket(FIELDS, port=0)
     with pytest.raises(SourceAway, match="source_away"):
         LineSocket(FIELDS, port=source.port)
+    source.close()
+
+
+def test_who_does_not_listen_is_let_go_and_holds_up_nobody() -> None:
+    """Acknowledgements that nobody reads fill a buffer; waiting for room stopped all ticks."""
+    source = LineSocket(FIELDS, port=0)
+    deaf, other = Sender(source.port), Sender(source.port)
+    deaf.send(0, 1)
+    other.send(1, 1)
+    arrived(source, 2)
+    with source._lock:
+        first = source._senders[0].connection
+    with suppress(BlockingIOError):
+        while True:
+            first.send(b"0\n" * 4096, socket.MSG_DONTWAIT)
+    assert sum(len(events) for events in source.read(source.cut())) == 2
+    telling = threading.Thread(target=source.committed, args=(source.offset,), daemon=True)
+    telling.start()
+    telling.join(5)
+    assert not telling.is_alive()
+    other.send(2, 1)
+    arrived(source, 3)
+    end = time.monotonic() + 10
+    while source._senders[0].open:
+        assert time.monotonic() < end
+        time.sleep(0.005)
+    assert [each.open for each in source._senders] == [False, True]
+    assert sorted(source.cut().values()) == [1, 2]
+    assert other.told() == 1
+    deaf.close()
+    other.close()
     source.close()

@@ -76,7 +76,6 @@ class BatchStore:
         order = permutation(size)
         mixed = ReportBatch({name: each[:size][order] for name, each in joined.columns.items()})
         rest = ReportBatch({name: each[size:] for name, each in joined.columns.items()})
-        self._waiting = [rest] if rest.people else []
         fresh = sorted(self._collector.nonces - self._written)
         with self._nonces.open("a", encoding="ascii") as file:
             file.writelines(f"{nonce}\n" for nonce in fresh)
@@ -88,6 +87,7 @@ class BatchStore:
         unfinished.write_bytes(mixed.to_bytes(fields))
         os.utime(unfinished, (0, 0))  # when a batch was full is nobody's business
         unfinished.replace(path)
+        self._waiting = [rest] if rest.people else []  # a disk that is full loses nothing
 
     def tally(self) -> Tally:
         """The tally of all batches written so far."""

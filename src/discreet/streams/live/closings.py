@@ -107,9 +107,9 @@ def _watch(watched: weakref.ref[Closings], stopped: threading.Event) -> None:
             return
         try:
             left = closings.note()
-        except LedgerError:
-            return  # another process speaks for the stream, or it cannot be written
-        except Exception:
+        except Exception as error:
+            if isinstance(error, LedgerError) and error.code == "conversation_taken":
+                return  # another process speaks for the stream
             stopped.wait(_AGAIN)  # whoever counts the tick meets the same, and says so
             continue
         finally:

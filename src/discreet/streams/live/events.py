@@ -85,9 +85,9 @@ class EventFields:
         rows = [record if isinstance(record, Mapping) else None for record in records]
         return Events(
             [EVERY] * len(rows) if self.key is None else _column(rows, self.key, as_text),
-            None if self.person is None else _column(rows, self.person, as_text),
+            None if self.person is None else _column(rows, self.person, as_identity),
             None if self.time is None else _column(rows, self.time, as_time),
-            None if self.id is None else _column(rows, self.id, as_text),
+            None if self.id is None else _column(rows, self.id, as_identity),
             None if self.value is None else _column(rows, self.value, as_number),
         )
 
@@ -100,9 +100,9 @@ class EventFields:
 
         return Events(
             [EVERY] * rows if self.key is None else column(self.key, as_text),
-            None if self.person is None else column(self.person, as_text),
+            None if self.person is None else column(self.person, as_identity),
             None if self.time is None else column(self.time, as_time),
-            None if self.id is None else column(self.id, as_text),
+            None if self.id is None else column(self.id, as_identity),
             None if self.value is None else column(self.value, as_number),
         )
 
@@ -135,6 +135,19 @@ def as_text(value: object) -> str | None:
     if isinstance(value, date):
         return value.isoformat()
     return None
+
+
+def as_identity(value: object) -> str | None:
+    """Who, or which: as text, the same for numbers that are equal.
+
+    Some programs write 7 as 7.0; whoever were two people by that would count twice.
+
+    >>> as_identity(7), as_identity(7.0), as_identity(-0.0), as_identity(7.5)
+    ('7', '7', '0', '7.5')
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < _LATEST:
+        return str(int(value))
+    return as_text(value)
 
 
 def as_number(value: object) -> float | None:

@@ -97,6 +97,7 @@ class KeysByList:
 
     def close(self, tick: int) -> NDArray[np.int64]:
         """The numbers of a tick, over all keys; nothing counts in it afterwards."""
+        self._values = {}  # of a batch that was cut short, if there are any
         width = 1 if self._statistic is None else self._statistic.keys
         numbers = np.zeros(len(self.names) * width, dtype=np.int64)
         for place, number in self._pending.pop(tick, Tally[int]()).items():

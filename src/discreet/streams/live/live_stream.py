@@ -331,9 +331,9 @@ class LiveStream:
         try:
             for events in self._source.read(self._closings.of(number)):
                 self._intake.take(events, number)
-        except SourceAway:
+        except BaseException:  # a key that was pressed, too
             if not self._store.keeps:
-                self._intake.close(number)  # exact counts would lie in memory while it is waited
+                self._intake.close(number)  # exact counts would lie in memory from here on
             raise
 
     @property

@@ -3,9 +3,9 @@
 Events are read when their tick closes and added to the noisy counter in one step. People, times and
 identifiers would have to be remembered, exactly and for long, and are refused; so the unit is one
 event. A place in a file of lines or a topic is the number of its events, and refused too: the
-source is a folder of files whose names are public. What a source handed out of a tick before it
-went away is forgotten, and lost. A crash ends the stream: a state on disk would be a look at the
-memory for whoever finds it.
+source is a folder of files whose names are public. What a source handed out of a tick before
+reading ended early, as when it goes away, is forgotten, and lost. A crash ends the stream: a state
+on disk would be a look at the memory for whoever finds it.
 
 Source: 000b:B42; contract, "Spending" (pan-private noise). Proof: ``proofs/live-streams.md``.
 """

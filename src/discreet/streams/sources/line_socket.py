@@ -6,8 +6,9 @@ again after a new connection; since an acknowledgement may get lost as well, eve
 ``id``, by which a second copy is known. So nothing is lost and nothing counts twice, whoever of
 the two crashes.
 
-A connection is one party: it is read a million lines ahead at most, so whoever sends on behalf of
-several people lets one of them hold up the others' events. Give each party one of its own.
+Nobody is waited for: a sender that does not read what it is told is let go of once it can be told
+nothing more. A connection is one party: it is read a million lines ahead at most, so whoever sends
+on behalf of several people lets one of them hold up the others' events. Give each party its own.
 
 It listens on this machine alone unless told otherwise, and asks nobody who they are.
 
@@ -104,8 +105,7 @@ class LineSocket:
                     sender.counted += sender.handed_out
                     del sender.arrived[: sender.handed_out]
                     sender.handed_out = 0
-                    with suppress(OSError):
-                        sender.connection.sendall(b"%d\n" % sender.counted)
+                    _tell(sender)
             self._senders = [each for each in self._senders if each.open or each.arrived]
             self._lock.notify_all()
 
@@ -154,3 +154,16 @@ class LineSocket:
                     self._lock.wait()
         with self._lock:
             sender.open = False
+
+
+def _tell(sender: _Sender) -> None:
+    """Tell a sender how many of its lines are counted; let go of one that does not listen.
+
+    To wait for it would hold up the ticks of all, for as long as it likes.
+    """
+    line, told = b"%d\n" % sender.counted, 0
+    with suppress(OSError):
+        told = sender.connection.send(line, getattr(socket, "MSG_DONTWAIT", 0))
+    if told < len(line):
+        with suppress(OSError):
+            sender.connection.shutdown(socket.SHUT_RDWR)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData
+from discreet.mechanisms.grid import LIMIT
 from discreet.streams.contribution import EventContribution
 
 
@@ -45,3 +46,18 @@ def real_values(values: Any) -> NDArray[np.float64]:
         )
     flat = found.reshape(-1).astype(np.float64)
     return flat[~np.isnan(flat)]
+
+
+def sums_within(steps: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
+    """Sums over the first axis, clamped to 2**61, of numbers of at most ``bound`` each.
+
+    In 64 bits a sum of many large numbers would come round to the other end, further than any event
+    moves it; halves of 32 bits do not, for fewer than 2**31 of them.
+    """
+    if len(steps) * bound <= LIMIT:
+        return np.asarray(steps.sum(axis=0, dtype=np.int64))
+    low = (steps & 0xFFFFFFFF).sum(axis=0, dtype=np.int64)
+    high = (steps >> 32).sum(axis=0, dtype=np.int64) + (low >> 32)
+    inside = (high << 32) + (low & 0xFFFFFFFF)
+    edge = LIMIT >> 32
+    return np.where(high >= edge, LIMIT, np.where(high < -edge, -LIMIT, inside))

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, exact, finite
+from discreet.mechanisms.grid import LIMIT
 from discreet.streams.contribution import EventContribution
-from discreet.streams.statistics.statistic import real_values
+from discreet.streams.statistics.statistic import real_values, sums_within
 
 _WIDEST = 1 << 40
 
@@ -88,8 +89,9 @@ class RunningTotal:
         return EventContribution.of(bound=max(abs(self.number.first), abs(self.number.last), 1))
 
     def increments(self, values: Any) -> NDArray[np.int64]:
-        """The exact sum of one tick's values, in steps."""
-        return np.array([self.number.in_steps(values).sum()], dtype=np.int64)
+        """The exact sum of one tick's values, in steps, clamped to 2**61."""
+        steps = self.number.in_steps(values)
+        return sums_within(steps.reshape((-1, 1)), _WIDEST)
 
     def answer(self, estimates: NDArray[Any]) -> float:
         """The sum, in the units of the number."""
@@ -121,9 +123,10 @@ class RunningAverage:
         return EventContribution.of(bound=self._half, keys=2)
 
     def increments(self, values: Any) -> NDArray[np.int64]:
-        """Exact sums of one tick."""
+        """Exact sums of one tick, clamped to 2**61."""
         steps = self.number.in_steps(values)
-        return np.array([(steps - self._middle).sum(), len(steps) * self._half], dtype=np.int64)
+        apart = sums_within(steps - self._middle, _WIDEST << 1)
+        return np.array([apart, min(len(steps) * self._half, LIMIT)], dtype=np.int64)
 
     def answer(self, estimates: NDArray[Any]) -> float:
         """The average, within the bounds; their middle while no event can be told from noise."""

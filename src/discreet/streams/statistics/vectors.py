@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.parameters import Number, count, exact, positive
-from discreet.mechanisms.grid import floor_log2, sqrt_above
+from discreet.mechanisms.grid import LIMIT, floor_log2, sqrt_above
 from discreet.streams.contribution import EventContribution
+from discreet.streams.statistics.statistic import sums_within
 
 _WIDEST = 1 << 24
 
@@ -55,6 +56,13 @@ class ClippedVectors:
                 received=self.dimension,
                 remedy="Sum parts of the vectors in streams of their own.",
             )
+        if self.contribution.largest > LIMIT:
+            raise InvalidParameter(
+                code="step_too_fine",
+                expectation="vectors of at most 2**61 steps",
+                received=self.bits,
+                remedy="Choose fewer bits: with 40 rounding is far below any noise.",
+            )
 
     @property
     def exponent(self) -> int:
@@ -75,7 +83,7 @@ class ClippedVectors:
         return EventContribution(l1=norm * size, l2_squared=norm**2, largest=math.ceil(norm))
 
     def increments(self, values: Any) -> NDArray[np.int64]:
-        """The exact sum of one tick's clipped vectors, one row each, in steps."""
+        """The exact sum of one tick's clipped vectors, one row each, in steps, within 2**61."""
         rows = np.asarray(values, dtype=np.float64).reshape((-1, self.dimension))
         if not np.isfinite(rows).all():
             raise InvalidData(
@@ -89,7 +97,7 @@ class ClippedVectors:
         clip = float(self.clip)
         rows = rows * np.minimum(1.0, clip / np.where(norms > 0, norms, 1.0))
         steps = np.rint(rows * 2.0**-self.exponent).astype(np.int64)
-        return np.asarray(steps.sum(axis=0))
+        return sums_within(steps, int(self.contribution.largest))
 
     def answer(self, estimates: NDArray[Any]) -> Floats:
         """The sum, in the units of the vectors."""
