@@ -22,7 +22,7 @@ _HALVINGS = 70
 
 
 @dataclass(frozen=True)
-class Line:
+class LineSearch:
     """Points θ - step · direction for steps up to ``longest``, with the gradient at each.
 
     ``wall`` is the wall's gradient at a point; ``bend`` is about how fast the slope of all the

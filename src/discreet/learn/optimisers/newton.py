@@ -27,7 +27,7 @@ from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.learn.exact_sums import slices
 from discreet.learn.losses import Loss, require_smooth
 from discreet.learn.optimisers.gradient_sums import DOUBLES, WIDEST, GradientSum, rounding
-from discreet.learn.optimisers.line_search import Line
+from discreet.learn.optimisers.line_search import LineSearch
 
 GRADIENT = 1e-6
 """The least length of the gradient at which a point counts as the minimiser."""
@@ -203,7 +203,7 @@ class _Problem:
             found += (rows.T * bend) @ rows
         return found
 
-    def line(self, gradient: Callable[[Any], Any], theta: Any, at: Any) -> Line:
+    def line(self, gradient: Callable[[Any], Any], theta: Any, at: Any) -> LineSearch:
         """Along a Newton step, in which the wall bends where it is felt, or would be at once."""
         inside = RADIUS / math.sqrt(len(theta))
         bent, felt = self.bend(theta), abs(theta) > inside
@@ -219,7 +219,7 @@ class _Problem:
         reach = max(float(abs(found).max()), 2.0**-1000)
         longest = (RADIUS + 1 + float(abs(theta).max())) / reach
         bends = max(0.0, float(found @ bent @ found))
-        return Line(gradient, wall, theta, found, longest, _NEAR * inside / reach, bends)
+        return LineSearch(gradient, wall, theta, found, longest, _NEAR * inside / reach, bends)
 
 
 def _require_rows(rows: int) -> None:
