@@ -72,7 +72,7 @@ class LogisticLoss:
 
     def bend(self, t: Floats, y: Floats) -> Floats:
         share = _sigmoid(y * t)
-        return share * (1 - share)
+        return y**2 * share * (1 - share)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class SmoothHingeLoss:
 
     def bend(self, t: Floats, y: Floats) -> Floats:
         inside = abs(1 - y * t) <= self.width
-        return inside.astype(np.float64) / (2 * self.width)
+        return y**2 * inside.astype(np.float64) / (2 * self.width)
 
 
 @dataclass(frozen=True)

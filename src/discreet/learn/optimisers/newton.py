@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,9 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.learn.exact_sums import slices
-from discreet.learn.losses import Loss
+from discreet.learn.losses import Loss, require_smooth
 from discreet.learn.optimisers.gradient_sums import DOUBLES, WIDEST, GradientSum, rounding
+from discreet.learn.optimisers.line_search import LineSearch
 
 GRADIENT = 1e-6
 """The least length of the gradient at which a point counts as the minimiser."""
@@ -34,9 +36,13 @@ ROWS = 2.0**28
 RADIUS = 2.0**8
 """The length of the corners of the cube within which the wall is not felt."""
 _BEYOND = 4.0
+_SMALLEST = 2.0**-64
+_WEAKEST = 2.0**-50
 _JITTER = 2.0**-48
-_DOUBLE_ROUNDS = 60
-_HALVINGS = 80
+_NEAR = 2.0**-50
+"""How near the wall, as a share of the radius, a step may end that it stops; within twice
+that a coordinate that moves outwards is stiff."""
+_DOUBLE_ROUNDS = 400
 _FEW = 1 << 14
 """Rows that are searched from nothing."""
 _THINNED = 8
@@ -66,12 +72,6 @@ def _wall(stiffness: float, theta: Any) -> Any:
     return stiffness * (theta - np.clip(theta, -inside, inside))
 
 
-def _wall_bend(stiffness: float, theta: Any) -> Floats:
-    """The second derivative of the wall."""
-    beyond = abs(theta.astype(np.float64)) > RADIUS / math.sqrt(len(theta))
-    return np.diag(stiffness * beyond)
-
-
 def require_certifiable(loss: Loss, dimension: int, tilt: float) -> None:
     """Refuse linear terms, by their scale, beside which the certificate could not be computed."""
     if not 4096 * dimension * WIDEST.unit * tilt <= certified_gradient(loss, dimension):
@@ -79,6 +79,22 @@ def require_certifiable(loss: Loss, dimension: int, tilt: float) -> None:
             code="objective_spend_small",
             expectation="a spend at which the minimiser can be computed closely enough",
             remedy="Spend more: the noise of this one drowns whatever the data has to say.",
+        )
+
+
+def require_scales(loss: Loss, ridge: float) -> None:
+    """Refuse slopes, bends and ridges beside which numbers would overflow, or nothing is told.
+
+    Whether they do would depend on the rows; a ridge that small leaves noise alone.
+    """
+    steep = loss.lipschitz
+    slopes = _SMALLEST <= steep <= 1 / _SMALLEST and require_smooth(loss) <= 1 / _SMALLEST
+    if not (slopes and _WEAKEST * steep <= ridge <= steep / _WEAKEST):
+        raise InvalidParameter(
+            code="minimiser_scale",
+            expectation="a loss and a ridge of sizes with which the minimiser can be computed",
+            remedy="Ask for a ridge within 2**-50 and 2**50 of the steepest slope, and for slopes "
+            "and second derivatives of at most 2**64.",
         )
 
 
@@ -148,7 +164,7 @@ class _Problem:
 
         at = gradient(theta)
         while not ended(way, theta, at) and (rounds is None or rounds > 0):
-            theta, at = _along(gradient, theta, at, _solved(self.bend(theta), at))
+            theta, at = self.line(gradient, theta, at).fallen(at)
             rounds = None if rounds is None else rounds - 1
         return theta, at
 
@@ -177,7 +193,7 @@ class _Problem:
         return _length(at) <= max(below, self.doubt(way, theta))
 
     def bend(self, theta: Any) -> Floats:
-        """The matrix of second derivatives, about."""
+        """The matrix of second derivatives without the wall's, about."""
         found: Floats = self.ridge * np.eye(len(theta))
         at = theta.astype(np.float64)
         for part in slices(len(self.x)):
@@ -185,29 +201,25 @@ class _Problem:
             bend = self.loss.bend(rows @ at, self.y[part])
             bend = np.clip(np.where(np.isnan(bend), 0, bend), 0, self.loss.curvature)
             found += (rows.T * bend) @ rows
-        return found + _wall_bend(_stiffness(self.loss), theta)
+        return found
 
-
-def _along(
-    gradient: Callable[[Any], Any], theta: Any, at: Any, direction: Floats
-) -> tuple[Any, Any]:
-    """Where the objective has fallen along a direction, and hardly falls further.
-
-    Its slope there is at most half as steep as here, in either direction; or the longest step is
-    taken, if it still falls there. The slope is continuous, so that halving finds such a place.
-    """
-    steep = float(at @ direction)
-    low, high = 0.0, _step_within(theta, direction)
-    step = high
-    for _ in range(_HALVINGS):
-        there = theta - step * direction
-        found = gradient(there)
-        left = float(found @ direction)
-        if abs(left) <= steep / 2 or (left > 0 and low == 0 and step == high):
-            break
-        low, high = (step, high) if left > 0 else (low, step)
-        step = (low + high) / 2
-    return there, found
+    def line(self, gradient: Callable[[Any], Any], theta: Any, at: Any) -> LineSearch:
+        """Along a Newton step, in which the wall bends where it is felt, or would be at once."""
+        inside = RADIUS / math.sqrt(len(theta))
+        bent, felt = self.bend(theta), abs(theta) > inside
+        touched = abs(theta) > inside * (1 - 2 * _NEAR)
+        while True:
+            found = _solved(bent + np.diag(_stiffness(self.loss) * felt), at)
+            outwards = -found * np.sign(theta) > 0
+            next_felt = felt | (outwards & touched)
+            if (next_felt == felt).all():
+                break
+            felt = next_felt
+        wall = partial(_wall, _stiffness(self.loss))
+        reach = max(float(abs(found).max()), 2.0**-1000)
+        longest = (RADIUS + 1 + float(abs(theta).max())) / reach
+        bends = max(0.0, float(found @ bent @ found))
+        return LineSearch(gradient, wall, theta, found, longest, _NEAR * inside / reach, bends)
 
 
 def _require_rows(rows: int) -> None:
@@ -220,17 +232,11 @@ def _require_rows(rows: int) -> None:
 
 
 def _solved(bent: Floats, at: Any) -> Floats:
-    """A direction, for all data: a trace of a multiple of one keeps the matrix regular."""
-    jitter = _JITTER * float(np.trace(bent)) * np.eye(len(bent))
-    found: Floats = np.linalg.solve(bent + jitter, at.astype(np.float64))
+    """A direction, for all data: in units in which coordinates bend alike, and a little of one."""
+    unit = 1 / np.sqrt(np.diag(bent))
+    even = bent * unit * unit[:, None] + _JITTER * len(bent) * np.eye(len(bent))
+    found: Floats = unit * np.linalg.solve(even, unit * at.astype(np.float64))
     return found
-
-
-def _step_within(theta: Any, direction: Floats) -> float:
-    """One, or what leads no further than one step behind the wall."""
-    reach = float(abs(direction).max(initial=0.0))
-    room = RADIUS + 1 + float(abs(theta).max(initial=0.0))
-    return min(1.0, room / reach) if reach > 0 else 1.0
 
 
 def _length(vector: Any) -> float:

@@ -36,6 +36,7 @@ from discreet.learn.optimisers.newton import (
     minimise,
     require_certifiable,
     require_ridge,
+    require_scales,
 )
 from discreet.learn.optimisers.row_sets import RowSet
 from discreet.learn.privacy import Privacy, bounded_rows
@@ -48,8 +49,8 @@ _OUTPUT = Fraction(1, 64)
 """The share of epsilon for the distance to the exact minimiser."""
 _DETERMINANT = Fraction(1, 4)
 """The largest share of epsilon for the determinant; a larger ridge costs less."""
-_MOST_ROOM = 512.0
-"""More of it lowers no ridge that is worth having, and has no exponential."""
+_ENOUGH = 512.0
+"""More for the determinant would allow a ridge of nothing."""
 _FINE = 40
 _ABOVE = 1 + 1e-12
 
@@ -83,7 +84,7 @@ class ObjectivePerturbation:
 
     Source: 004b:C3, C4, C5, modern-learn:12. Proof: ``proofs/optimisers.md``.
 
-    Numerics: b is rounded to 2**-40 of its scale, the gradient certified with a bound of
+    Numerics: b is rounded to 2**-40 of its length, the gradient certified with a bound of
     all rounding; both enter the distance that the output noise hides.
     """
 
@@ -97,6 +98,7 @@ class ObjectivePerturbation:
         require_smooth(self.loss)
         positive("ridge", self.ridge)
         require_certifiable(self.loss, self.rows.dimension, self._plan.deviation)
+        require_scales(self.loss, self._plan.strength)
 
     @property
     def event(self) -> Event:
@@ -121,7 +123,8 @@ class ObjectivePerturbation:
         """
         plan = self._plan
         require_ridge(self.rows.dimension, plan.deviation, plan.strength)
-        bits = _FINE - floor_log2(plan.scale)
+        # Vectors of many coordinates are long; so many steps are still whole numbers in doubles.
+        bits = _FINE - floor_log2(plan.scale * self.rows.dimension)
         tilt = self._drawn(plan.scale * Fraction(2) ** bits).astype(np.float64) * 2.0**-bits
         x, y = bounded_rows(self.privacy, x, y, people)
         inside, y = admitted(self.loss, self.rows.clamped(x), y)
@@ -170,8 +173,8 @@ class ObjectivePerturbation:
         if isinstance(self.privacy.unit, Replace):
             changed //= 2  # the determinant sees what is added, not what goes
         eigenvalue = require_smooth(self.loss) * self.rows.longest**2
-        room = float(_DETERMINANT * epsilon) / changed
-        strength = max(float(self.ridge), eigenvalue / math.expm1(min(room, _MOST_ROOM))) * _ABOVE
+        room = min(_ENOUGH, float(_DETERMINANT * epsilon) / changed)
+        strength = max(float(self.ridge), eigenvalue / math.expm1(room)) * _ABOVE
         determinant = Fraction(changed * math.log1p(eigenvalue / strength) * _ABOVE)
         output = _OUTPUT * epsilon
         left = epsilon - output - determinant

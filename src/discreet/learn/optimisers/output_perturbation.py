@@ -21,7 +21,7 @@ from discreet.core.guarantee import ZCDP, ApproxDP, PureDP
 from discreet.core.parameters import Number, exact, positive
 from discreet.learn.bounded_noise import multiplier_for
 from discreet.learn.losses import Loss, admitted, require_smooth
-from discreet.learn.optimisers.newton import certified_gradient, minimise
+from discreet.learn.optimisers.newton import certified_gradient, minimise, require_scales
 from discreet.learn.optimisers.row_sets import RowSet
 from discreet.learn.privacy import Privacy, bounded_rows
 from discreet.mechanisms.additive import marked
@@ -55,6 +55,7 @@ class OutputPerturbation:
         """Refuse losses with kinks, ridges that are not positive, spends that buy none of this."""
         require_smooth(self.loss)
         positive("ridge", self.ridge)
+        require_scales(self.loss, float(self.ridge))
         _ = self.event
 
     @property
