@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import display
 from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
+from discreet.cli.previewed import require_affordable, show_expected
 from discreet.core.errors import InvalidParameter
 
 
@@ -24,8 +25,9 @@ def synth_tables(
     delta: Delta = None,
     rho: Rho = None,
     out: Annotated[
-        Path, typer.Option("--out", help="A folder that exists: a file for each table goes there.")
-    ],
+        Path | None,
+        typer.Option("--out", help="A folder that exists: a file for each table goes there."),
+    ] = None,
     form: Annotated[
         str, typer.Option("--format", metavar="SUFFIX", help="parquet, csv or arrow.")
     ] = "parquet",
@@ -34,6 +36,9 @@ def synth_tables(
         typer.Option("--people", min=0, help="How many; as many as the noisy total if not."),
     ] = None,
     bins: Annotated[int, typer.Option("--bins", min=2, help="Of numbers and days.")] = 32,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only the price and the cells; nothing is charged.")
+    ] = False,
     reuse: Reuse = False,
     pay_again: PayAgain = False,
     analyst: Annotated[
@@ -57,7 +62,14 @@ def synth_tables(
         from discreet.synthetic.synthetic_table import require_writable
 
         suffix = form if form.startswith(".") else f".{form}"
-        require_writable(out / f"rows{suffix}")
+        if out is not None:
+            require_writable(out / f"rows{suffix}")
+        elif not dry_run:
+            raise InvalidParameter(
+                code="nothing_to_write",
+                expectation="a folder for the tables",
+                remedy="Add --out synthetic/, or --dry-run.",
+            )
         spend = spending.spend_of(epsilon, delta, rho)
         if spend is None:
             raise InvalidParameter(
@@ -67,19 +79,25 @@ def synth_tables(
             )
         paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
         names = [table_named(each, project) for each in (parent, *children)]
+        choices: dict[str, Any] = {"bins": bins}
+        asked: dict[str, Any] = {"spend": spend, "analyst": analyst, "purpose": purpose}
+        if dry_run:
+            with opening.look(project) as ahead, opening.busy("looking ahead"):
+                expected = ahead.preview_tables(names[0], names[1:], choices=choices, **asked)
+            show_expected(expected, machine=machine)
+            return
+        with opening.first_look(project) as look:
+            if look is not None:
+                expected = look.preview_tables(names[0], names[1:], choices=choices, **asked)
+                require_affordable(look, expected)
         with opening.curator(project) as curator, opening.busy("counting and learning"):
             before = curator.spent
             made = curator.synthesize_tables(
-                names[0],
-                names[1:],
-                spend=spend,
-                bins=bins,
-                analyst=analyst,
-                purpose=purpose,
-                paid_before=paid_before,
+                names[0], names[1:], **choices, **asked, paid_before=paid_before
             )
             left, free = curator.remaining, curator.spent == before
         sampled = made.sample(people)
+        assert out is not None
         for name, table in sampled.items():
             table.write(out / f"{name}{suffix}")
         if machine:

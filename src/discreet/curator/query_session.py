@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.curator.synopsis.preview import SynopsisPreview
     from discreet.curator.synopsis.release import SynopsisRelease
     from discreet.curator.synthetic.preview import SynthesisPreview
+    from discreet.curator.synthetic.preview_tables import TablesPreview
     from discreet.ledger import Ledger
     from discreet.queries.workload.workload import Workload
     from discreet.relational.database import Database
@@ -438,6 +439,16 @@ class QuerySession:
         from discreet.curator.synthetic.preview import preview_synthesis
 
         return preview_synthesis(SynthesisRequest.of(self.context, table, **choices), spend)
+
+    def preview_tables(
+        self, parent: str, children: Sequence[str], *, spend: Guarantee, **choices: Any
+    ) -> TablesPreview:
+        """What :meth:`synthesize_tables` would take: cells, price, shares, noise; free."""
+        from discreet.curator.synthetic.make_tables import TablesRequest
+        from discreet.curator.synthetic.preview_tables import preview_tables
+
+        request = TablesRequest.of(self.context, parent, children, **choices)
+        return preview_tables(request, spend)
 
     def evaluate_synthetic(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import discreet as dp
 from discreet.curator.synthetic.make_tables import TablesRequest
 from discreet.errors import DiscreetError
+from discreet.mechanisms.for_spend import deviation
 from tests.curator.test_purchase import NO_SPEND
 
 PEOPLE = 3000
@@ -100,6 +102,46 @@ def test_prices_are_those_of_the_declared_limits() -> None:
     assert [each.records for each in (people, *rows)] == [1, 3, 1]
     total = sum(each.event.epsilon(delta=0) for each in (people, *rows))
     assert 5.9 < total <= 6 * (1 + 1e-9)
+
+
+def test_a_preview_reads_nothing_charges_nothing_and_is_what_is_then_paid() -> None:
+    made = curator()
+    found = made.preview_tables("patients", ["visits", "orders"], spend=SPEND)
+    assert made.spent == dp.PureDP(epsilon=0).per(made.context.unit)
+    assert len(made.history()) == 0
+    assert found.price == SPEND.per(made.context.unit)
+    assert found.affordable == 1
+    people, visits, orders = found.tables
+    assert people.attributes == {"region": 3, "rows in visits": 4, "rows in orders": 2}
+    assert (people.limit, visits.limit, orders.limit) == (1, 3, 1)
+    assert [each.share for each in found.tables] == pytest.approx([1 / 3] * 3)
+    request = TablesRequest.of(made.context, "patients", ["visits", "orders"])
+    for told, mechanism in zip(found.tables, request.mechanisms(SPEND), strict=True):
+        assert told.noise == deviation(mechanism.noise)
+    assert orders.noise is not None
+    assert visits.noise is not None
+    assert 2.5 < visits.noise / orders.noise < 4  # of three rows, on whole numbers
+    assert "33% of the spend" in str(found)
+    made.synthesize_tables("patients", ["visits", "orders"], spend=SPEND)
+    assert made.spent == found.price
+    again = made.preview_tables("patients", ["visits"], spend=SPEND, mechanism=dp.synthetic.AIM)
+    assert again.affordable == 0
+    assert again.tables[0].noise is None
+
+
+def test_what_cannot_be_made_is_refused_by_a_preview() -> None:
+    made = curator()
+    with pytest.raises(DiscreetError) as refused:
+        made.preview_tables(
+            "patients",
+            ["visits"],
+            spend=SPEND,
+            mechanism=partial(dp.synthetic.AIM, max_size=2),
+        )
+    assert refused.value.code == "junction_tree_too_large"
+    with pytest.raises(DiscreetError) as refused:
+        made.preview_tables("visits", ["orders"], spend=SPEND)
+    assert refused.value.code == "not_a_table_unit"
 
 
 @pytest.mark.parametrize(

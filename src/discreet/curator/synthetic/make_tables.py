@@ -104,6 +104,11 @@ class TablesRequest:
         """All of them, people first."""
         return (self.parent, *self.children)
 
+    @cached_property
+    def sources(self) -> tuple[TableCounts, ...]:
+        """What counts people, then the rows of each child table; nothing is counted yet."""
+        return (self.people, *self.rows)
+
     @property
     def words(self) -> str:
         """What is made, in words."""
@@ -136,15 +141,14 @@ class TablesRequest:
         asked = request_fingerprint(self.make, given=GIVEN)
         if asked is None:
             return Known(f"tables {random_id(96)}", anew=True)
-        sources = (self.people, *self.rows)
-        tables = frozenset().union(*(tables_read(each.query) for each in sources))
+        tables = frozenset().union(*(tables_read(each.query) for each in self.sources))
         columns = {each.name: each.encoding.to_dict() for each in self.tables}
         parts: dict[str, object] = {
             "mechanism": asked,
             "columns": json.dumps(columns, sort_keys=True),
             **{
                 f"question {place}": CanonicalText.of(each.query)
-                for place, each in enumerate(sources)
+                for place, each in enumerate(self.sources)
             },
             "spend": spend,
             "snapshot": self.context.snapshot(tables),
@@ -175,8 +179,8 @@ def synthesize_tables(
             analyst=analyst,
             purpose=purpose,
             spend=spend,
-            reads=(request.people.query, *(each.query for each in request.rows)),
-            offer=lambda: _offer(request, request.mechanisms(spend)),
+            reads=tuple(each.query for each in request.sources),
+            offer=lambda: tables_offer(request, request.mechanisms(spend)),
             own=is_own(request.make),
             paid_before=paid_before,
         ),
@@ -203,16 +207,15 @@ def synthesize_tables(
     )
 
 
-def _offer(request: TablesRequest, mechanisms: Sequence[Any]) -> Offer[Callable[[], _Kept]]:
+def tables_offer(request: TablesRequest, mechanisms: Sequence[Any]) -> Offer[Callable[[], _Kept]]:
+    """The mechanisms of all tables as they are offered: at one price, read in one snapshot."""
     event: Event = compose(tuple(each.event for each in mechanisms))
 
     def product() -> _Kept:
         with request.people.engine.snapshot():
             people, *laws = (
                 mechanism.release(source)
-                for mechanism, source in zip(
-                    mechanisms, (request.people, *request.rows), strict=True
-                )
+                for mechanism, source in zip(mechanisms, request.sources, strict=True)
             )
         names = [child.name for child in request.children]
         return _Kept(random_id(96), TablesModel(people, dict(zip(names, laws, strict=True))))
