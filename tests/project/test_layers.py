@@ -24,6 +24,7 @@ BY_NAME = {  # what is loaded upwards, each by its name and from one place
             *("relational.plan.keyed_universe", "relational.frontends.frame.frame"),
             *("curator.synopsis.stored_form", "curator.synopsis.preview", "curator.bounds"),
             *("curator.history", "curator.interactive.sessions", "synthetic.stored_form"),
+            *("synthetic.tables.stored_tables", "curator.synthetic.preview_tables"),
         )
     ),
 }

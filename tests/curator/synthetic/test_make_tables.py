@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import discreet as dp
 from discreet.curator.synthetic.make_tables import TablesRequest
 from discreet.errors import DiscreetError
 from discreet.mechanisms.for_spend import deviation
+from discreet.synthetic.tables.stored_tables import load_tables, tables_from_json
 from tests.curator.test_purchase import NO_SPEND
 
 PEOPLE = 3000
@@ -90,6 +92,27 @@ def test_it_is_found_again_and_reads_the_same() -> None:
     with pytest.raises(DiscreetError) as refused:
         made.synthesize_tables("patients", ["orders"], spend=SPEND)
     assert refused.value.code == "budget_exhausted"
+
+
+def test_it_is_written_to_a_file_and_read_again(tmp_path: Path) -> None:
+    made = curator()
+    found = made.synthesize_tables("patients", ["visits", "orders"], spend=SPEND)
+    found.save(tmp_path / "tables.json")
+    read = load_tables(tmp_path / "tables.json")
+    assert read.to_json() == found.to_json()
+    request = TablesRequest.of(made.context, "patients", ["visits", "orders"])
+    assert read.model.people.universe.attributes == request.people.universe.attributes
+    laws = zip(read.model.rows.values(), request.rows, strict=True)
+    assert all(a.universe.attributes == b.universe.attributes for a, b in laws)
+    assert (read.guarantee, read.event, read.facts) == (found.guarantee, found.event, found.facts)
+    assert set(read.sample(9)) == {"patients", "visits", "orders"}
+    by_region = read.people("region")
+    assert sum(by_region.to_dict()["n"]) == pytest.approx(found.model.people.total)
+    assert by_region.guarantee == found.guarantee
+    for wrong in ("{}", "3", read.to_json().replace("tables-release/1", "tables-release/9")):
+        with pytest.raises(DiscreetError) as refused:
+            tables_from_json(wrong)
+        assert refused.value.code == "synthetic_not_json"
 
 
 def test_prices_are_those_of_the_declared_limits() -> None:

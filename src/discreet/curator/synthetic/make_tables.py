@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.events.event import Event, compose, from_json
+from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
@@ -21,7 +21,7 @@ from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import request_fingerprint
-from discreet.curator.synopsis.make import is_own
+from discreet.curator.synopsis.make import is_own, synopsis_facts
 from discreet.curator.synopsis.mechanism import GIVEN, mechanism_from
 from discreet.curator.synopsis.universe import counts_of, universe_of
 from discreet.curator.synthetic.declared_columns import table_encoding
@@ -36,12 +36,10 @@ from discreet.noise.randomness import random_id
 from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
-from discreet.release.guarantee import protection_text
-from discreet.synthetic.conditional_network import ConditionalNetwork
 from discreet.synthetic.encoding.number_column import BINS
 from discreet.synthetic.mechanism_choice import require_leaves_model
-from discreet.synthetic.model import SyntheticModel, model_from_dict
 from discreet.synthetic.privbayes import ConditionalPrivBayes, PrivBayes
+from discreet.synthetic.tables.stored_tables import models_from_dict
 from discreet.synthetic.tables.tables_model import TablesModel
 from discreet.synthetic.tables.tables_release import TablesRelease
 
@@ -199,11 +197,7 @@ def synthesize_tables(
         model=kept.model,
         guarantee=spend.per(context.unit),
         event=kept.model.event,
-        facts={
-            "private": context.randomness.private,
-            "protects": protection_text(context.unit),
-            "limits": {each.name: each.limit for each in request.tables},
-        },
+        facts=_facts(request),
     )
 
 
@@ -231,22 +225,20 @@ class _Kept:
     model: TablesModel
 
     def to_dict(self) -> dict[str, object]:
-        parts: dict[str, SyntheticModel | ConditionalNetwork] = {"": self.model.people}
-        parts |= self.model.rows
-        return {
-            "tables": self.number,
-            "plain": {name: dict(each.to_dict()) for name, each in parts.items()},
-            "events": {name: each.event.to_json() for name, each in parts.items()},
-        }
+        return {"tables": self.number, **self.model.to_dict()}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], request: TablesRequest) -> _Kept:
-        models, events = plain["plain"], plain["events"]
-        people = model_from_dict(models[""], request.people.universe, from_json(events[""]))
-        laws = {
-            child.name: ConditionalNetwork.from_dict(
-                models[child.name], source.universe, from_json(events[child.name])
-            )
-            for child, source in zip(request.children, request.rows, strict=True)
-        }
-        return cls(plain["tables"], TablesModel(people, laws))
+        names = [child.name for child in request.children]
+        rows = dict(zip(names, (each.universe for each in request.rows), strict=True))
+        return cls(plain["tables"], models_from_dict(plain, request.people.universe, rows))
+
+
+def _facts(request: TablesRequest) -> dict[str, Any]:
+    """The public facts of the privacy statement."""
+    told = synopsis_facts(request.context, request.people, mechanism=request.words, rmse=None)
+    return {
+        **told,
+        "tables": [each.name for each in request.tables],
+        "limits": {each.name: each.limit for each in request.tables},
+    }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +62,14 @@ class TablesModel:
     def attributes(self) -> tuple[str, ...]:
         """The attributes of people, in the order of their codes."""
         return tuple(name for name in self.people.universe.names if name not in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The models of all tables and their events by name, for JSON; people have no name."""
+        parts: dict[str, SyntheticModel | ConditionalNetwork] = {"": self.people, **self.rows}
+        return {
+            "plain": {name: dict(each.to_dict()) for name, each in parts.items()},
+            "events": {name: each.event.to_json() for name, each in parts.items()},
+        }
 
     def sample(self, n: int | None = None, *, randomness: Source = SYSTEM) -> PersonTables:
         """People, as many as the noisy total if not given, and their rows."""
