@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from discreet.synthetic import load_tables
 from tests.cli.hospital import run
 
 PATIENTS = """
@@ -47,6 +48,15 @@ def test_a_file_for_each_table_is_written_and_the_price_is_taken_once(tables: Pa
     again = run(f"{MAKE} --out made --format csv --people 40")
     assert "(nothing was charged)" in again.output
     assert pl.read_csv(tables / "made" / "patients.csv").height == 40
+
+
+def test_private_bins_and_models_in_a_file(tables: Path) -> None:
+    done = run(f"{MAKE} --private-bins --save tables.json")
+    assert done.code == 0, done.error
+    assert "rows of visits" in done.output
+    kept = load_tables(tables / "tables.json")
+    assert list(kept.sample(5)) == ["patients", "visits"]
+    assert run(f"{MAKE} --save tables.txt").code != 0
 
 
 def test_looking_ahead_writes_and_charges_nothing(tables: Path) -> None:

@@ -124,5 +124,7 @@ def test_a_client_asks_as_a_curator_is_asked(with_patients: RunningService) -> N
     with pytest.raises(DiscreetError) as refused:
         curator.synthesize_tables("visits", ["patients"], spend=spend)
     assert refused.value.code == "not_a_table_unit"
+    binned = curator.preview_tables("patients", ["visits"], spend=spend, private_bins=4)
+    assert binned.tables[1].budget_split["bins"] == pytest.approx(0.05)
     (first, *_) = curator.history()
     assert first.price == "epsilon 2"

@@ -36,6 +36,13 @@ def synth_tables(
         typer.Option("--people", min=0, help="How many; as many as the noisy total if not."),
     ] = None,
     bins: Annotated[int, typer.Option("--bins", min=2, help="Of numbers and days.")] = 32,
+    private_bins: Annotated[
+        bool,
+        typer.Option("--private-bins", help="Bins of equal counts, for a tenth of the price."),
+    ] = False,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="Also keep the models, for more people: .json.")
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only the price and the cells; nothing is charged.")
     ] = False,
@@ -58,18 +65,14 @@ def synth_tables(
     """
     with display.readable_errors(machine=machine):
         from discreet.cli import opening, spending
-        from discreet.cli.synth import table_named
+        from discreet.cli.synth import require_kept, table_named
+        from discreet.synthetic.encoding.number_column import PrivateBins
         from discreet.synthetic.synthetic_table import require_writable
 
         suffix = form if form.startswith(".") else f".{form}"
         if out is not None:
             require_writable(out / f"rows{suffix}")
-        elif not dry_run:
-            raise InvalidParameter(
-                code="nothing_to_write",
-                expectation="a folder for the tables",
-                remedy="Add --out synthetic/, or --dry-run.",
-            )
+        require_kept(out, save, dry_run=dry_run)
         spend = spending.spend_of(epsilon, delta, rho)
         if spend is None:
             raise InvalidParameter(
@@ -79,7 +82,7 @@ def synth_tables(
             )
         paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
         names = [table_named(each, project) for each in (parent, *children)]
-        choices: dict[str, Any] = {"bins": bins}
+        choices: dict[str, Any] = {"bins": PrivateBins.with_cells(bins) if private_bins else bins}
         asked: dict[str, Any] = {"spend": spend, "analyst": analyst, "purpose": purpose}
         if dry_run:
             with opening.look(project) as ahead, opening.busy("looking ahead"):
@@ -97,9 +100,11 @@ def synth_tables(
             )
             left, free = curator.remaining, curator.spent == before
         sampled = made.sample(people)
-        assert out is not None
-        for name, table in sampled.items():
-            table.write(out / f"{name}{suffix}")
+        if out is not None:
+            for name, table in sampled.items():
+                table.write(out / f"{name}{suffix}")
+        if save is not None:
+            made.save(save)
         if machine:
             display.as_json(
                 {
@@ -113,5 +118,6 @@ def synth_tables(
             return
         display.lines(str(made))
         for name, table in sampled.items():
-            display.note(f"{table.rows:,} rows written: {out / f'{name}{suffix}'}")
+            where = "" if out is None else f" written: {out / f'{name}{suffix}'}"
+            display.note(f"{table.rows:,} rows{where or f' of {name}'}")
         display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")

@@ -295,6 +295,7 @@ class RemoteCurator:
         spend: Guarantee,
         columns: Mapping[str, Sequence[str]] | None = None,
         bins: int = 32,
+        private_bins: int | None = None,
         analyst: str | None = None,
         purpose: str | None = None,
         paid_before: BeforeWord | None = None,
@@ -302,7 +303,9 @@ class RemoteCurator:
         """Make synthetic people and the tables of their rows; rows are drawn here for nothing."""
         self._require_own(analyst)
         body = {
-            **tables_to_json(parent, children, columns=columns, bins=bins),
+            **tables_to_json(
+                parent, children, columns=columns, bins=bins, private_bins=private_bins
+            ),
             **given(paid_before=before_to_json(paid_before)),
             **spend_to_json(spend),
             **self._paying(purpose),
@@ -317,10 +320,13 @@ class RemoteCurator:
         spend: Guarantee,
         columns: Mapping[str, Sequence[str]] | None = None,
         bins: int = 32,
+        private_bins: int | None = None,
     ) -> Any:
         """What :meth:`synthesize_tables` would take: cells, price, shares, noise; free."""
         body = {
-            **tables_to_json(parent, children, columns=columns, bins=bins),
+            **tables_to_json(
+                parent, children, columns=columns, bins=bins, private_bins=private_bins
+            ),
             **spend_to_json(spend),
             **self._paying(None),
         }

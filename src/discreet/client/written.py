@@ -74,6 +74,7 @@ def tables_to_json(
     *,
     columns: Mapping[str, Sequence[str]] | None,
     bins: int,
+    private_bins: int | None,
 ) -> dict[str, Any]:
     """What is to be made of several tables."""
     names = None if columns is None else {name: list(each) for name, each in columns.items()}
@@ -82,7 +83,7 @@ def tables_to_json(
         "parent": parent,
         "children": [children] if isinstance(children, str) else list(children),
         "bins": bins,
-        **given(columns=names),
+        **given(columns=names, private_bins=private_bins),
     }
 
 

@@ -114,10 +114,11 @@ def preview_tables(request: TablesRequest, spend: Guarantee) -> TablesPreview:
 
 def _one(request: TablesRequest, table: OwnedTable, mechanism: Any) -> OneTablePreview:
     attributes = {each.name: each.size for each in table.encoding.attributes}
+    attributes |= {name: n + gap for name, (n, gap) in table.encoding.binned_privately.items()}
     if table is request.parent:
         attributes |= {f"rows in {each.name}": each.limit + 1 for each in request.children}
     part = 1 / len(request.tables)
-    noise = getattr(mechanism, "noise", None)
+    noise = getattr(_measuring(mechanism), "noise", None)
     return OneTablePreview(
         name=table.name,
         attributes=attributes,
@@ -125,3 +126,10 @@ def _one(request: TablesRequest, table: OwnedTable, mechanism: Any) -> OneTableP
         budget_split={name: part * share for name, share in budget_split(mechanism).items()},
         noise=None if noise is None or callable(noise) else deviation(noise),
     )
+
+
+def _measuring(mechanism: Any) -> Any:
+    """What comes after private bins."""
+    while hasattr(mechanism, "inner"):
+        mechanism = mechanism.inner
+    return mechanism

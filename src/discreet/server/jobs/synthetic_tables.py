@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -14,10 +14,15 @@ from discreet.server.jobs.kind import JobKind, JobProduct, Task
 from discreet.server.jobs.models import Before, PricedRequest, paid_before
 from discreet.server.jobs.sql import released
 from discreet.server.spends import spend_to_dict
+from discreet.synthetic.encoding.number_column import PrivateBins
 
 
 class TablesJobRequest(PricedRequest):
-    """The table of people, those of their rows, and what of them is to be synthesised."""
+    """The table of people, those of their rows, and what of them is to be synthesised.
+
+    ``private_bins`` asks for so many bins of about equal counts, in place of ``bins`` of equal
+    width.
+    """
 
     kind: Literal["synthesize_tables"] = "synthesize_tables"
     parent: str
@@ -30,12 +35,15 @@ class TablesJobRequest(PricedRequest):
         | None
     ) = None
     bins: Annotated[int, Field(ge=1, le=1000)] = 32
+    private_bins: Annotated[int, Field(ge=2, le=1000)] | None = None
     paid_before: Before | None = None
 
     def choices(self) -> dict[str, Any]:
         """What the curator takes."""
-        columns: Mapping[str, list[str]] | None = self.columns
-        return {"columns": columns, "bins": self.bins}
+        bins: int | PrivateBins = self.bins
+        if self.private_bins is not None:
+            bins = PrivateBins.with_cells(self.private_bins)
+        return {"columns": self.columns, "bins": bins}
 
 
 class TablesKind(JobKind[TablesJobRequest]):

@@ -16,9 +16,9 @@ from discreet.core.events.event import Event
 from discreet.core.events.event import from_json as event_from_json
 from discreet.queries.workload.universe import Attribute, Universe
 from discreet.release.guarantee import guarantee_from_dict
-from discreet.synthetic.conditional_network import ConditionalNetwork
 from discreet.synthetic.encoding.table_encoding import TableEncoding
-from discreet.synthetic.model import model_from_dict
+from discreet.synthetic.grouped_model import stored_model
+from discreet.synthetic.tables.private_rows import law_from_dict
 from discreet.synthetic.tables.tables_model import TablesModel
 from discreet.synthetic.tables.tables_release import FORM, TablesRelease
 
@@ -53,10 +53,9 @@ def models_from_dict(
 
     models = plain["plain"]
     laws = {
-        name: ConditionalNetwork.from_dict(models[name], universe, event(name))
-        for name, universe in rows.items()
+        name: law_from_dict(models[name], universe, event(name)) for name, universe in rows.items()
     }
-    return TablesModel(model_from_dict(models[""], people, event("")), laws)
+    return TablesModel(stored_model(models[""], people, event("")), laws)
 
 
 def people_universe(
