@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pytest
 
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
+from discreet.audit import BrokenTwin, Finding, LearnedEvents, audit, check_pair, outcome, repeated
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, PureDP
 from discreet.queries.record_count import NoisyRecordCount
@@ -87,6 +91,53 @@ def test_more_bins_than_cells_and_shares_that_are_none_are_refused() -> None:
         plan(own=(BinGrouping("cost", 24, missing=False),))
     with pytest.raises(InvalidParameter):
         plan(share=Fraction(3, 2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HidesOneRow(PrivateRows):
+    """A twin whose noise is that of one row of a person; its claim is for ten."""
+
+    @cached_property
+    def inner(self) -> Any:
+        return replace(super().inner, records=1)
+
+
+@pytest.mark.audit
+def test_a_twin_that_hides_one_row_of_a_person_is_refuted() -> None:
+    """A person with ten rows of one cost. A true claim is refuted with probability 1e-9."""
+    one = np.zeros(UNIVERSE.shape, dtype=np.int64)
+    one[0, ::6] = 3
+    other = one.copy()
+    other[0, 23] += 10
+
+    def release_of(made: PrivateRows) -> Callable[[Any], object]:
+        def release(counts: Any) -> object:
+            share = made.release(counts, GROUPS).grouped["cost"].share
+            return int(8 * share[-1])
+
+        return release
+
+    def auditor(release: Callable[[Any], object]) -> Finding:
+        return audit(
+            repeated(release),
+            one,
+            other,
+            epsilon=1,
+            delta=0,
+            events=LearnedEvents(outcome),
+            trials=1500,
+            confidence=1 - 1e-9,
+        )
+
+    terms: dict[str, Any] = {"records": 10, "share": Fraction(9, 10), "spend": PureDP(epsilon=1)}
+    kept = {name: getattr(plan(), name) for name in ("workload", "size", "given", "above", "own")}
+    twin = BrokenTwin(
+        "rows in bins",
+        sound=release_of(plan(**terms)),
+        broken=release_of(HidesOneRow(**kept, **terms)),
+        why="a person has ten rows, and noise hides one",
+    )
+    check_pair(twin, auditor)
 
 
 def _parts(event: Any) -> list[Any]:
