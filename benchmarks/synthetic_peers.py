@@ -1,10 +1,12 @@
-"""Peers of the suite ``synthetic``: dpmm and SmartNoise, each table once, and what they did kept.
+"""Peers of the suite ``synthetic``: dpmm and SmartNoise, and what they did with each table, kept.
 
-Peers take minutes for a table, so what they did is recorded in ``synthetic_peers.json``, and asked
-again only where nothing is recorded: ``python benchmarks/synthetic_peers.py [contender …]`` fills
-the record, as the suite does. A peer that has not finished within ``SYNTHETIC_PATIENCE`` seconds of
-processor time is recorded as that. They see the same codes as discreet and run as their authors set
-them.
+Peers take minutes for a table, so what they did is recorded in ``synthetic_peers.json``, run by
+run: ``python benchmarks/synthetic_peers.py [contender …]`` adds runs until there are
+``SYNTHETIC_PEER_RUNS`` (one, if not said) at every one of ``SYNTHETIC_PEER_EPSILONS`` (1), on the
+tables ``SYNTHETIC_PEER_TABLES`` (all). The suite itself reads the record, and asks a peer only
+where it has nothing. A peer that has not finished within ``SYNTHETIC_PATIENCE`` seconds of
+processor time is recorded as that, and not asked again. They see the same codes as discreet and run
+as their authors set them.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ RECORD = Path(__file__).with_name("synthetic_peers.json")
 DELTA = 1e-9
 PATIENCE = int(os.environ.get("SYNTHETIC_PATIENCE", "300"))
 EPSILONS = tuple(float(each) for each in os.environ.get("SYNTHETIC_PEER_EPSILONS", "1").split())
-WAITING = 4
+RUNS = int(os.environ.get("SYNTHETIC_PEER_RUNS", "1"))
+TABLES = os.environ.get("SYNTHETIC_PEER_TABLES", "adult survey insurance").split()
+WAITING = 8
 """How many seconds on the wall are granted for one of the processor: machines are busy."""
 PEERS = {
     "dpmm_mst": ("dpmm", "mst"),
@@ -53,22 +57,39 @@ def scored(trial: Trial, rows: Any, seconds: float) -> Made:
     return Made(error, accuracy(rows, trial.held_out, shape, trial.place), seconds)
 
 
-def asked(contender: str, trial: Trial, epsilon: float) -> Made:
-    """One synthetic table of a peer, from the record where it has one."""
-    key = f"{contender}/{trial.name}/epsilon={epsilon:g}"
-    content = json.loads(RECORD.read_text()) if RECORD.is_file() else {}
-    kept = content.setdefault("tables", {}).get(key)
-    if kept is None:
-        versions, kept = _measured(contender, trial, epsilon)
-        content = json.loads(RECORD.read_text()) if RECORD.is_file() else {"tables": {}}
-        content.setdefault("versions", {}).update(versions)
-        content["tables"] = dict(sorted({**content["tables"], key: kept}.items()))
+def asked(contender: str, trial: Trial, epsilon: float, runs: int = 1) -> list[Made]:
+    """Synthetic tables of a peer: those in the record, and new ones until there are ``runs``."""
+    known = recorded(contender, trial, epsilon)
+    while len(known) < runs:
+        versions, made = _measured(contender, trial, epsilon)
+        content = _record()
+        content["versions"].update(versions)
+        runs_of = content["tables"].setdefault(_key(contender, trial, epsilon), [])
+        runs_of.append(made)
+        content["tables"] = dict(sorted(content["tables"].items()))
         RECORD.write_text(json.dumps(content, indent=1) + "\n")
-        print(key, kept, flush=True)
-    if "unfinished" in kept:
-        reason = f"{kept['unfinished']}, stopped after {kept['patience']} s"
-        raise peers.Missing(reason)
-    return Made(**kept)
+        print(_key(contender, trial, epsilon), made, flush=True)
+        known = recorded(contender, trial, epsilon)
+    return known
+
+
+def recorded(contender: str, trial: Trial, epsilon: float) -> list[Made]:
+    """What the record has; :class:`peers.Missing` where the peer did not finish."""
+    kept = _record()["tables"].get(_key(contender, trial, epsilon), [])
+    for each in kept:
+        if "unfinished" in each:
+            reason = f"{each['unfinished']}, stopped after {each['patience']} s"
+            raise peers.Missing(reason)
+    return [Made(**each) for each in kept]
+
+
+def _key(contender: str, trial: Trial, epsilon: float) -> str:
+    return f"{contender}/{trial.name}/epsilon={epsilon:g}"
+
+
+def _record() -> dict[str, Any]:
+    content = json.loads(RECORD.read_text()) if RECORD.is_file() else {}
+    return {"tables": {}, "versions": {}, **content}
 
 
 def _measured(
@@ -99,12 +120,12 @@ def _measured(
 
 def record(wanted: list[str]) -> None:
     """Everything that has no record yet; the quickest peers first."""
-    known = trials()
+    known = [trial for trial in trials() if trial.name in TABLES]
     for epsilon in EPSILONS:
         for contender in wanted or PEERS:
             for trial in known:
                 try:
-                    asked(contender, trial, epsilon)
+                    asked(contender, trial, epsilon, RUNS)
                 except peers.Missing as reason:
                     print(f"MISSING {contender}/{trial.name}: {reason}", flush=True)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from discreet.synthetic import load_tables
 from tests.cli.hospital import run
 
 PATIENTS = """
@@ -48,6 +50,27 @@ def test_a_file_for_each_table_is_written_and_the_price_is_taken_once(tables: Pa
     assert pl.read_csv(tables / "made" / "patients.csv").height == 40
 
 
+def test_private_bins_and_models_in_a_file(tables: Path) -> None:
+    done = run(f"{MAKE} --private-bins --save tables.json")
+    assert done.code == 0, done.error
+    assert "rows of visits" in done.output
+    kept = load_tables(tables / "tables.json")
+    assert list(kept.sample(5)) == ["patients", "visits"]
+    assert run(f"{MAKE} --save tables.txt").code != 0
+
+
+def test_looking_ahead_writes_and_charges_nothing(tables: Path) -> None:
+    done = run(f"{MAKE} --dry-run")
+    assert done.code == 0, done.error
+    assert "patients, 1 of each person" in done.output
+    assert "rows in visits" in done.output
+    assert "nothing was charged" in done.output
+    told = json.loads(run(f"{MAKE} --dry-run --json").output)
+    assert [each["name"] for each in told["tables"]] == ["patients", "visits"]
+    assert not list((tables / "made").iterdir())
+    assert not (tables / "discreet.ledger").exists()
+
+
 @pytest.mark.parametrize(
     ("asked", "code"),
     [
@@ -55,6 +78,8 @@ def test_a_file_for_each_table_is_written_and_the_price_is_taken_once(tables: Pa
         ("synth-tables patients visits --epsilon 1 --out nowhere", "table_not_saved"),
         ("synth-tables patients visits --epsilon 1 --out made --format xlsx", "output_format"),
         ("synth-tables visits patients --epsilon 1 --out made", "not_a_table_unit"),
+        ("synth-tables patients visits --epsilon 1", "nothing_to_write"),
+        ("synth-tables patients visits --epsilon 100 --out made", "budget_exhausted"),
         ("synth-tables patients others --epsilon 1 --out made", "table_unknown"),
     ],
 )

@@ -25,6 +25,7 @@ BY_NAME = {  # what is loaded upwards, each by its name and from one place
             *("curator.synopsis.stored_form", "curator.synopsis.preview", "curator.bounds"),
             *("curator.history", "curator.interactive.sessions", "synthetic.stored_form"),
             *("curator.fit_preview", "learn.tags", "learn.saved_models", "learn.load_models"),
+            *("synthetic.tables.stored_tables", "curator.synthetic.preview_tables"),
         )
     ),
 }

@@ -13,6 +13,7 @@ import discreet as dp
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.noise.randomness import Noiseless, Seeded
 from discreet.queries.workload.universe import Universe
+from discreet.synthetic.conditional_network import ConditionalNetwork
 from discreet.synthetic.privbayes import PrivBayes
 from discreet.synthetic.tables.person_tables import OwnedRows, PersonTables
 from discreet.synthetic.tables.several_tables import ChildTable, SeveralTables
@@ -85,7 +86,9 @@ def test_numbers_of_rows_and_dependence_on_their_owner_are_kept(spend: Any) -> N
 def test_without_noise_laws_are_the_datas_below_the_limit() -> None:
     data = invented(3000)
     plan = SeveralTables(PERSON, (ORDERS,), dp.PureDP(epsilon=50), randomness=Noiseless())
-    law = plan.release(data).rows["orders"].conditionals[0]
+    rows = plan.release(data).rows["orders"]
+    assert isinstance(rows, ConditionalNetwork)
+    law = rows.conditionals[0]
     by_sex = shapes(data)["things by sex"]
     wide = law.table.reshape(-1, 3)
     assert any(np.allclose(row, by_sex[0], atol=0.05) for row in wide)

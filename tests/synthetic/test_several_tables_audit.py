@@ -17,6 +17,7 @@ import pytest
 import discreet as dp
 from discreet.audit import BrokenTwin, Finding, LearnedEvents, audit, check_pair, outcome, repeated
 from discreet.queries.workload.universe import Universe
+from discreet.synthetic.conditional_network import ConditionalNetwork
 from discreet.synthetic.privbayes import ConditionalPrivBayes
 from discreet.synthetic.tables.person_tables import OwnedRows, PersonTables
 from discreet.synthetic.tables.several_tables import ChildTable, SeveralTables
@@ -51,7 +52,9 @@ def release_of(kind: type[SeveralTables]) -> Release:
 
     def release(data: PersonTables) -> object:
         model = plan.release(data)
-        (law,) = model.rows["visits"].conditionals
+        rows = model.rows["visits"]
+        assert isinstance(rows, ConditionalNetwork)
+        (law,) = rows.conditionals
         shares = law.table.reshape(-1, 2)[0]
         return int(4 * shares[1]), min(12, max(0, round(model.people.total)))
 

@@ -14,8 +14,12 @@ from discreet.core.events.mechanisms import Unprotected
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.noise.randomness import SYSTEM, Seeded, Source
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, SpendTerms, mean_error, whole_score
+from discreet.synthetic.aim import AIM
 from discreet.synthetic.annealing import MEASURING, AnnealedRounds
+from discreet.synthetic.column_measurements import ColumnShares
 
 BOUGHT = NoisyRecordCount()
 
@@ -154,3 +158,39 @@ def test_the_allowance_of_a_small_marginal_is_the_catalogue_s() -> None:
     assert 16 * mean_error(noise) == pytest.approx(85.107686, abs=1e-4)
     laplace = terms(PureDP(epsilon=1)).noise(Fraction(1, 100))
     assert mean_error(laplace) == pytest.approx(100, rel=1e-3)
+
+
+def test_columns_are_measured_again_where_records_are_few_and_the_filter_holds_the_whole() -> None:
+    """With 200 000 records a tenth is enough; with 2 000 columns get a third, and no more."""
+    universe = Universe.of(a=range(6), b=range(4), c=range(2))
+    shares = {}
+    for records in (2_000, 200_000):
+        rows = np.random.default_rng(3).integers(0, universe.shape, (records, 3))
+        counts = np.zeros(universe.shape, dtype=np.int64)
+        np.add.at(counts, tuple(rows.T), 1)
+        made = AIM(
+            workload=Workload.marginals(universe, 2),
+            spend=ZCDP(rho=0.001),
+            size=NoisyRecordCount(),
+            randomness=Seeded(7),
+        )
+        _, spend = made.run(counts)
+        plain = [e.instead_of if isinstance(e, Unprotected) else e for e in spend.ran]
+        prices = [ZERO_CONCENTRATED.price(each) for each in plain]
+        assert Fraction(999, 10**6) < sum(prices) <= Fraction(1, 1000)
+        first = next(i for i, each in enumerate(spend.ran) if "Exponential" in repr(each))
+        shares[records] = float(sum(prices[:first]) * 1000)
+        assert first == (6 if records == 2_000 else 3)
+    assert shares[200_000] == pytest.approx(1 / 10, rel=1e-3)
+    assert shares[2_000] == pytest.approx(1 / 3, rel=1e-3)
+
+
+def test_more_for_columns_follows_the_law_of_the_noise() -> None:
+    """At twice the wanted error Gaussian noise needs four times the share, Laplace noise twice."""
+    shares = ColumnShares(Fraction(1, 10), Fraction(1, 2), 0.02)
+    assert float(shares.more(0.04, 4)) == pytest.approx(0.3, abs=1e-3)
+    assert float(shares.more(0.04, 2)) == pytest.approx(0.1, abs=1e-3)
+    assert shares.more(0.5, 4) == Fraction(2, 5)
+    assert shares.more(0.021, 4) == 0
+    assert shares.more(math.nan, 4) == 0
+    assert ColumnShares.fixed(Fraction(1, 3)).more(0.9, 4) == 0

@@ -10,9 +10,12 @@ if TYPE_CHECKING:
     from discreet.curator.fit_preview import FitPreview
     from discreet.curator.project import Look
     from discreet.curator.synthetic.preview import SynthesisPreview
+    from discreet.curator.synthetic.preview_tables import TablesPreview
+
+    Expected = FitPreview | SynthesisPreview | TablesPreview
 
 
-def show_expected(expected: FitPreview | SynthesisPreview, *, machine: bool) -> None:
+def show_expected(expected: Expected, *, machine: bool) -> None:
     """Show a preview, and that nothing else happened."""
     if machine:
         display.as_json(display.members(expected))
@@ -21,7 +24,7 @@ def show_expected(expected: FitPreview | SynthesisPreview, *, machine: bool) -> 
     display.note("nothing was released, and nothing was charged")
 
 
-def require_affordable(look: Look, expected: FitPreview | SynthesisPreview) -> None:
+def require_affordable(look: Look, expected: Expected) -> None:
     """Refuse what the whole budget cannot pay, before a ledger is started."""
     from discreet.accounting.adaptive.exhausted import budget_exhausted
     from discreet.release.guarantee import guarantee_text

@@ -84,7 +84,7 @@ def synth(
 
         if out is not None:
             require_writable(out)
-        _require_kept(out, save, dry_run=dry_run)
+        require_kept(out, save, dry_run=dry_run)
         spend = spending.spend_of(epsilon, delta, rho)
         if spend is None:
             raise InvalidParameter(
@@ -178,7 +178,7 @@ def _choices(
     return {"columns": names, "bins": wanted, "mechanism": mechanism_of(mechanism)}
 
 
-def _require_kept(out: Path | None, save: Path | None, *, dry_run: bool) -> None:
+def require_kept(out: Path | None, save: Path | None, *, dry_run: bool) -> None:
     """Refuse to pay for what nobody would see."""
     if out is None and save is None and not dry_run:
         raise InvalidParameter(

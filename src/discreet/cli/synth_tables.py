@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import display
 from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
+from discreet.cli.previewed import require_affordable, show_expected
 from discreet.core.errors import InvalidParameter
 
 
@@ -24,8 +25,9 @@ def synth_tables(
     delta: Delta = None,
     rho: Rho = None,
     out: Annotated[
-        Path, typer.Option("--out", help="A folder that exists: a file for each table goes there.")
-    ],
+        Path | None,
+        typer.Option("--out", help="A folder that exists: a file for each table goes there."),
+    ] = None,
     form: Annotated[
         str, typer.Option("--format", metavar="SUFFIX", help="parquet, csv or arrow.")
     ] = "parquet",
@@ -34,6 +36,16 @@ def synth_tables(
         typer.Option("--people", min=0, help="How many; as many as the noisy total if not."),
     ] = None,
     bins: Annotated[int, typer.Option("--bins", min=2, help="Of numbers and days.")] = 32,
+    private_bins: Annotated[
+        bool,
+        typer.Option("--private-bins", help="Bins of equal counts, for a tenth of the price."),
+    ] = False,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="Also keep the models, for more people: .json.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only the price and the cells; nothing is charged.")
+    ] = False,
     reuse: Reuse = False,
     pay_again: PayAgain = False,
     analyst: Annotated[
@@ -53,11 +65,14 @@ def synth_tables(
     """
     with display.readable_errors(machine=machine):
         from discreet.cli import opening, spending
-        from discreet.cli.synth import table_named
+        from discreet.cli.synth import require_kept, table_named
+        from discreet.synthetic.encoding.number_column import PrivateBins
         from discreet.synthetic.synthetic_table import require_writable
 
         suffix = form if form.startswith(".") else f".{form}"
-        require_writable(out / f"rows{suffix}")
+        if out is not None:
+            require_writable(out / f"rows{suffix}")
+        require_kept(out, save, dry_run=dry_run)
         spend = spending.spend_of(epsilon, delta, rho)
         if spend is None:
             raise InvalidParameter(
@@ -67,21 +82,29 @@ def synth_tables(
             )
         paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
         names = [table_named(each, project) for each in (parent, *children)]
+        choices: dict[str, Any] = {"bins": PrivateBins.with_cells(bins) if private_bins else bins}
+        asked: dict[str, Any] = {"spend": spend, "analyst": analyst, "purpose": purpose}
+        if dry_run:
+            with opening.look(project) as ahead, opening.busy("looking ahead"):
+                expected = ahead.preview_tables(names[0], names[1:], choices=choices, **asked)
+            show_expected(expected, machine=machine)
+            return
+        with opening.first_look(project) as look:
+            if look is not None:
+                expected = look.preview_tables(names[0], names[1:], choices=choices, **asked)
+                require_affordable(look, expected)
         with opening.curator(project) as curator, opening.busy("counting and learning"):
             before = curator.spent
             made = curator.synthesize_tables(
-                names[0],
-                names[1:],
-                spend=spend,
-                bins=bins,
-                analyst=analyst,
-                purpose=purpose,
-                paid_before=paid_before,
+                names[0], names[1:], **choices, **asked, paid_before=paid_before
             )
             left, free = curator.remaining, curator.spent == before
         sampled = made.sample(people)
-        for name, table in sampled.items():
-            table.write(out / f"{name}{suffix}")
+        if out is not None:
+            for name, table in sampled.items():
+                table.write(out / f"{name}{suffix}")
+        if save is not None:
+            made.save(save)
         if machine:
             display.as_json(
                 {
@@ -95,5 +118,6 @@ def synth_tables(
             return
         display.lines(str(made))
         for name, table in sampled.items():
-            display.note(f"{table.rows:,} rows written: {out / f'{name}{suffix}'}")
+            where = "" if out is None else f" written: {out / f'{name}{suffix}'}"
+            display.note(f"{table.rows:,} rows{where or f' of {name}'}")
         display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")

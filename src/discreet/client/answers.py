@@ -158,6 +158,23 @@ def synthetic_of(plain: Mapping[str, Any]) -> Any:
     return loaded.synthetic_tables().synthetic_from_json(json.dumps(plain["synthetic"]))
 
 
+def tables_of(plain: Mapping[str, Any]) -> Any:
+    """Several synthetic tables: their models, from which rows are drawn here."""
+    return loaded.several_tables().tables_from_json(json.dumps(plain["tables"]))
+
+
+def tables_preview_of(plain: Mapping[str, Any], unit: PrivacyUnit) -> Any:
+    """What several synthetic tables would take."""
+    types = loaded.tables_previews()
+    return types.TablesPreview(
+        query=plain["query"],
+        tables=tuple(types.OneTablePreview(**each) for each in plain["tables"]),
+        price=guarantee_of(plain["price"], unit),
+        affordable=plain["affordable"],
+        warnings=tuple(plain["warnings"]),
+    )
+
+
 def stored_of(  # noqa: PLR0911 -- one line for each kind
     kind: str, plain: Mapping[str, Any], unit: PrivacyUnit
 ) -> Any:
@@ -171,6 +188,8 @@ def stored_of(  # noqa: PLR0911 -- one line for each kind
             return synopsis_of(plain)
         case "synthesize":
             return synthetic_of(plain)
+        case "synthesize_tables":
+            return tables_of(plain)
         case "bounds":
             return bounds_of(plain, unit)
         case "round":

@@ -29,6 +29,8 @@ from discreet.client.answers import (
     synopsis_of,
     synopsis_preview_of,
     synthetic_of,
+    tables_of,
+    tables_preview_of,
 )
 from discreet.client.asking import Asking
 from discreet.client.conversation import RemoteConversation, opened_universe
@@ -47,6 +49,7 @@ from discreet.client.written import (
     not_offered,
     spend_to_json,
     synopsis_mechanism,
+    tables_to_json,
     text_of,
     universe_to_json,
 )
@@ -286,6 +289,51 @@ class RemoteCurator:
             **self._paying(purpose),
         }
         return synthetic_of(self._asking.paid("questions", body)["result"])
+
+    def synthesize_tables(
+        self,
+        parent: str,
+        children: Sequence[str],
+        *,
+        spend: Guarantee,
+        columns: Mapping[str, Sequence[str]] | None = None,
+        bins: int = 32,
+        private_bins: int | None = None,
+        analyst: str | None = None,
+        purpose: str | None = None,
+        paid_before: BeforeWord | None = None,
+    ) -> Any:
+        """Make synthetic people and the tables of their rows; rows are drawn here for nothing."""
+        self._require_own(analyst)
+        body = {
+            **tables_to_json(
+                parent, children, columns=columns, bins=bins, private_bins=private_bins
+            ),
+            **given(paid_before=before_to_json(paid_before)),
+            **spend_to_json(spend),
+            **self._paying(purpose),
+        }
+        return tables_of(self._asking.paid("questions", body)["result"])
+
+    def preview_tables(
+        self,
+        parent: str,
+        children: Sequence[str],
+        *,
+        spend: Guarantee,
+        columns: Mapping[str, Sequence[str]] | None = None,
+        bins: int = 32,
+        private_bins: int | None = None,
+    ) -> Any:
+        """What :meth:`synthesize_tables` would take: cells, price, shares, noise; free."""
+        body = {
+            **tables_to_json(
+                parent, children, columns=columns, bins=bins, private_bins=private_bins
+            ),
+            **spend_to_json(spend),
+            **self._paying(None),
+        }
+        return tables_preview_of(self._asking.free("previews", body)["result"], self.unit)
 
     # Models -------------------------------------------------------------------------------------
 

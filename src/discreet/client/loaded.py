@@ -60,6 +60,16 @@ def fit_previews() -> Any:
     return import_module("discreet.curator.fit_preview")
 
 
+def several_tables() -> Any:
+    """Several synthetic tables, from the text that holds all of them."""
+    return import_module("discreet.synthetic.tables.stored_tables")
+
+
+def tables_previews() -> Any:
+    """What several synthetic tables would take."""
+    return import_module("discreet.curator.synthetic.preview_tables")
+
+
 def synopsis_previews() -> Any:
     """What a synopsis would be like."""
     return import_module("discreet.curator.synopsis.preview")

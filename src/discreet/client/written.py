@@ -6,7 +6,7 @@ package. What the service does not offer is refused here, before anything is sen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from itertools import product
@@ -66,6 +66,25 @@ def text_of(asked: object) -> object:
     """The SQL text of a question, or of a frame."""
     sql = getattr(asked, "sql", None)
     return sql() if callable(sql) else asked
+
+
+def tables_to_json(
+    parent: str,
+    children: Sequence[str],
+    *,
+    columns: Mapping[str, Sequence[str]] | None,
+    bins: int,
+    private_bins: int | None,
+) -> dict[str, Any]:
+    """What is to be made of several tables."""
+    names = None if columns is None else {name: list(each) for name, each in columns.items()}
+    return {
+        "kind": "synthesize_tables",
+        "parent": parent,
+        "children": [children] if isinstance(children, str) else list(children),
+        "bins": bins,
+        **given(columns=names, private_bins=private_bins),
+    }
 
 
 def spend_to_json(spend: object) -> dict[str, float]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.curator.synopsis.preview import SynopsisPreview
     from discreet.curator.synopsis.release import SynopsisRelease
     from discreet.curator.synthetic.preview import SynthesisPreview
+    from discreet.curator.synthetic.preview_tables import TablesPreview
     from discreet.ledger import Ledger
     from discreet.queries.workload.workload import Workload
     from discreet.relational.database import Database
@@ -406,8 +407,9 @@ class QuerySession:
         *,
         spend: Guarantee,
         columns: Mapping[str, Sequence[str] | Mapping[str, Any]] | None = None,
+        constraints: Mapping[str, Sequence[Constraint]] | None = None,
         mechanism: Callable[..., Any] | None = None,
-        bins: int = 32,
+        bins: int | PrivateBins = 32,
         analyst: str = ANALYST,
         purpose: str | None = None,
         paid_before: PaidBefore | None = None,
@@ -417,14 +419,21 @@ class QuerySession:
         Numbers of rows and what rows depend on are kept. Each table is declared with
         ``dp.Person``; people have one row each, and of the other tables as many rows of a person
         count as they declare. One spend, in equal shares, protects a person with all rows.
-        ``columns`` names columns by table; ``mechanism`` synthesises people,
-        ``dp.synthetic.PrivBayes`` unless it is said. The same request by the same analyst at the
-        same spend comes from the ledger at no charge; every sample is free.
+        ``columns`` names columns by table, and ``constraints`` what holds of the rows of one;
+        ``bins=dp.synthetic.PrivateBins()`` takes a tenth of each table's share. ``mechanism``
+        synthesises people, ``dp.synthetic.PrivBayes`` unless it is said. The same request by the
+        same analyst at the same spend comes from the ledger at no charge; every sample is free.
         """
         from discreet.curator.synthetic.make_tables import TablesRequest, synthesize_tables
 
         request = TablesRequest.of(
-            self.context, parent, children, columns=columns, bins=bins, mechanism=mechanism
+            self.context,
+            parent,
+            children,
+            columns=columns,
+            constraints=constraints,
+            bins=bins,
+            mechanism=mechanism,
         )
         return synthesize_tables(
             request, spend=spend, analyst=analyst, purpose=purpose, paid_before=paid_before
@@ -438,6 +447,16 @@ class QuerySession:
         from discreet.curator.synthetic.preview import preview_synthesis
 
         return preview_synthesis(SynthesisRequest.of(self.context, table, **choices), spend)
+
+    def preview_tables(
+        self, parent: str, children: Sequence[str], *, spend: Guarantee, **choices: Any
+    ) -> TablesPreview:
+        """What :meth:`synthesize_tables` would take: cells, price, shares, noise; free."""
+        from discreet.curator.synthetic.make_tables import TablesRequest
+        from discreet.curator.synthetic.preview_tables import preview_tables
+
+        request = TablesRequest.of(self.context, parent, children, **choices)
+        return preview_tables(request, spend)
 
     def evaluate_synthetic(
         self,

@@ -95,6 +95,8 @@ def _numbers(document: dict[str, Any]) -> Any:
     """What must not differ: the id and all noisy values."""
     if "synthetic" in document:
         return document["synthetic"]["id"], document["synthetic"]["model"]
+    if "tables" in document:
+        return document["tables"]["id"], document["tables"]["plain"]
     if "release" in document:
         return document["release"]["id"], document["release"]["measures"]
     if "synopsis" in document:
@@ -107,7 +109,7 @@ def _kept_numbers(kept: dict[str, Any]) -> Any:
     if "release" in kept:
         release = json.loads(kept["release"])
         return release["id"], release["measures"]
-    for kind in ("synopsis", "synthetic"):
+    for kind in ("synopsis", "synthetic", "tables"):
         if kind in kept:
             return kept[kind], kept["plain"]
     return (kept["batch"], None) if "batch" in kept else None

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from discreet.synthetic.synthetic_release import SyntheticRelease
     from discreet.synthetic.tables.person_tables import OwnedRows, PersonTables
     from discreet.synthetic.tables.several_tables import ChildTable, SeveralTables
+    from discreet.synthetic.tables.stored_tables import load_tables
     from discreet.synthetic.tables.tables_model import TablesModel
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "evaluate",
     "level_counts",
     "load",
+    "load_tables",
     "model_from_dict",
 ]
 
@@ -106,6 +108,7 @@ _NAMES = {
     "structural_zeros": ("StructuralZeros",),
     "tables.person_tables": ("OwnedRows", "PersonTables"),
     "tables.several_tables": ("ChildTable", "SeveralTables"),
+    "tables.stored_tables": ("load_tables",),
     "tables.tables_model": ("TablesModel",),
 }
 

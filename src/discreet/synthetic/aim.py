@@ -1,16 +1,16 @@
 """AIM: measure, again and again, the marginal that the model gets most wrong and that is worth it.
 
-A tenth of the spend measures every column, and values that are too rare to be told apart are
-merged. Then each round selects a marginal by its weighted error beyond what noise would leave,
-measures it, and fits the model to everything measured. When a measurement told no more than its
-noise, later rounds get half the noise.
+A tenth of the spend measures every column, up to a third where noise is large beside the number of
+records. Values that are too rare to be told apart are merged. Then each round selects a marginal by
+its weighted error beyond what noise would leave, measures it, and fits the model to everything
+measured. When a measurement told no more than its noise, later rounds get half the noise.
 
 Guarantee: the spend, whatever is selected and however the rounds anneal: a filter holds it.
 
 Source: modern-data:A1, A2. Errata: the reference implementation weights measurements by
-1/deviation. Changes to the printed algorithm: columns take a tenth of the spend, not 9/160; rare
-values are merged; several marginals may be selected from the same scores where there are many
-columns. Proof: ``proofs/synthetic.md``.
+1/deviation. Changes to the printed algorithm: columns take a tenth of the spend, not 9/160, and
+more where records are few; rare values are merged; several marginals may be selected from the same
+scores where there are many columns. Proof: ``proofs/synthetic.md``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,17 @@ from discreet.core.parameters import Number, exact, probability
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, mean_error, whole_score
 from discreet.synthetic.annealing import MEASURING, AnnealedRounds
+from discreet.synthetic.column_measurements import ColumnShares
 from discreet.synthetic.fitting import ModelInProgress
 from discreet.synthetic.graphical.junction_tree import Places
 from discreet.synthetic.graphical.measurement import NoisyMarginal
 from discreet.synthetic.graphical_mechanism import SETTLING, GraphicalMechanism
 from discreet.synthetic.marginal_counts import MarginalCounts
 from discreet.synthetic.workload_marginals import candidates
+
+_MOST_FOR_COLUMNS = Fraction(1, 3)
+_COLUMN_ERROR = 0.02
+"""The part of all records that noise may move, in the mean column, before columns get more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +50,9 @@ class AIM(GraphicalMechanism):
     >>> aim.event
     Concentrated(rho=1)
 
-    ``columns`` is the share of the spend that measures every column by itself; a value is merged
-    with other rare ones where its noisy count is below ``merging`` deviations.
+    ``columns`` is the share of the spend that measures every column by itself, and up to a third
+    where noise moves more than a fiftieth of all records to other values of the mean column. A
+    value is merged with other rare ones where its noisy count is below ``merging`` deviations.
 
     Contract: ``release`` counts marginals only, those of the workload and their parts. The number
     of records is estimated from noisy marginals where it is not public; nothing is spent for it.
@@ -79,7 +85,7 @@ class AIM(GraphicalMechanism):
 
     @property
     def budget_split(self) -> dict[str, Fraction]:
-        """What the spend pays for; the rounds share selection and measuring alike."""
+        """What the spend pays for where columns need no more; the rounds share what is left."""
         columns = exact(self.columns)
         rest = 1 - columns
         return {
@@ -89,7 +95,9 @@ class AIM(GraphicalMechanism):
         }
 
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
-        done = self._columns_measured(counts, self.columns, kept=self._kept, merging=self.merging)
+        first = exact(self.columns)
+        shares = ColumnShares(first, max(first, _MOST_FOR_COLUMNS), _COLUMN_ERROR)
+        done = self._columns_measured(counts, shares, kept=self._kept, merging=self.merging)
         rounds = AnnealedRounds(len(self._sizes), self.terms.growth)
         while not rounds.finished:
             self._round(done.spend, rounds, done.counts, done.model)

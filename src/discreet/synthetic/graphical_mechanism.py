@@ -9,10 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from discreet.core.parameters import Number, exact
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend
-from discreet.synthetic.column_measurements import measure_columns
+from discreet.synthetic.column_measurements import ColumnShares, measure_columns
 from discreet.synthetic.fitting import ModelInProgress
 from discreet.synthetic.graphical.graphical_model import GraphicalModel
 from discreet.synthetic.marginal_counts import MarginalCounts
@@ -46,15 +45,13 @@ class GraphicalMechanism(TableMechanism, ABC):
         """All steps: the model, and the events that ran. For audits; ``release`` is for use."""
 
     def _columns_measured(
-        self, counts: Counted, share: Number, *, kept: Collection[int], merging: float
+        self, counts: Counted, shares: ColumnShares, *, kept: Collection[int], merging: float
     ) -> FitInProgress:
-        """Measure every column for a share of the spend, merge rare values, and fit."""
+        """Measure every column for its shares of the spend, merge rare values, and fit."""
         spend = AdaptiveSpend(self.terms)
         exactly = MarginalCounts(counts, self.workload.universe)
         report = StepReport(self.progress)
-        first = measure_columns(
-            spend, exact(share), exactly, self._sizes, kept=kept, threshold=merging
-        )
+        first = measure_columns(spend, shares, exactly, self._sizes, kept=kept, threshold=merging)
         model = ModelInProgress(exactly.merged, self._base, self.size, self.estimator)
         model.learn(*first)
         report.step(spend)

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend
+from discreet.synthetic.column_measurements import ColumnShares
 from discreet.synthetic.fitting import ModelInProgress
 from discreet.synthetic.graphical_mechanism import GraphicalMechanism
 
@@ -38,5 +39,5 @@ class IndependentMarginals(GraphicalMechanism):
 
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
         everything = set(range(len(self._sizes)))
-        done = self._columns_measured(counts, 1, kept=everything, merging=0.0)
+        done = self._columns_measured(counts, ColumnShares.fixed(1), kept=everything, merging=0.0)
         return done.model, done.spend

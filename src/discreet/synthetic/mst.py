@@ -17,6 +17,7 @@ from itertools import combinations
 
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, whole_score
+from discreet.synthetic.column_measurements import ColumnShares
 from discreet.synthetic.fitting import ModelInProgress
 from discreet.synthetic.graphical.junction_tree import JunctionTree, Places
 from discreet.synthetic.graphical.measurement import NoisyMarginal
@@ -73,7 +74,9 @@ class MST(GraphicalMechanism):
         return dict.fromkeys(("columns", "selection", "marginals"), _THIRD)
 
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
-        done = self._columns_measured(counts, _THIRD, kept=self._kept, merging=self.merging)
+        done = self._columns_measured(
+            counts, ColumnShares.fixed(_THIRD), kept=self._kept, merging=self.merging
+        )
         edges = self._tree(done.spend, done.counts, done.model)
         share = _THIRD / max(1, len(edges))
         measured = []

@@ -15,6 +15,7 @@ from fractions import Fraction
 from discreet.core.parameters import count
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, mean_error, whole_score
+from discreet.synthetic.column_measurements import ColumnShares
 from discreet.synthetic.fitting import ModelInProgress
 from discreet.synthetic.graphical.junction_tree import JunctionTree
 from discreet.synthetic.graphical.measurement import NoisyMarginal
@@ -63,7 +64,9 @@ class MWEMPGM(GraphicalMechanism):
 
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
         everything = set(range(len(self._sizes)))
-        done = self._columns_measured(counts, _COLUMNS, kept=everything, merging=0.0)
+        done = self._columns_measured(
+            counts, ColumnShares.fixed(_COLUMNS), kept=everything, merging=0.0
+        )
         spend, exactly, model = done.spend, done.counts, done.model
         share = (1 - _COLUMNS) / self.rounds
         noise = mean_error(self.terms.noise(share * (1 - _SELECTING)))

@@ -125,7 +125,7 @@ class PrivateGroups:
     def inner(self) -> Any:
         """The mechanism on the groups, with the rest of the spend."""
         return self.mechanism(
-            workload=_coarse_workload(self.workload, self._coarse),
+            workload=coarse_workload(self.workload, self._coarse),
             spend=share_of(self.spend, 1 - exact(self.share)),
             size=self.size,
             records=self.records,
@@ -193,7 +193,7 @@ class GroupedCounts:
         return table
 
 
-def _coarse_workload(workload: Workload, universe: Universe) -> Workload:
+def coarse_workload(workload: Workload, universe: Universe) -> Workload:
     """The same marginals of the groups; refused where something else is asked of them."""
     products = []
     for product in workload.products:

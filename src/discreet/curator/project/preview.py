@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.guarantee import Guarantee
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.curator.fit_preview import FitPreview
     from discreet.curator.synopsis.preview import SynopsisPreview
     from discreet.curator.synthetic.preview import SynthesisPreview
+    from discreet.curator.synthetic.preview_tables import TablesPreview
     from discreet.queries.workload.workload import Workload
 
 
@@ -82,6 +83,28 @@ class Look:
         request = SynthesisRequest.of(context, table, **choices)
         found = preview_synthesis(request, spend)
         context.policies.require_columns(request.source.query)
+        context.policies.admit(spend, analyst=analyst, purpose=purpose)
+        return found
+
+    def preview_tables(
+        self,
+        parent: str,
+        children: Sequence[str],
+        *,
+        spend: Guarantee,
+        analyst: str,
+        purpose: str | None,
+        choices: Mapping[str, Any],
+    ) -> TablesPreview:
+        """The price of several tables; refused as the curator would, policies included."""
+        from discreet.curator.synthetic.make_tables import TablesRequest
+        from discreet.curator.synthetic.preview_tables import preview_tables
+
+        context = self._curator.context
+        request = TablesRequest.of(context, parent, children, **choices)
+        found = preview_tables(request, spend)
+        for source in request.sources:
+            context.policies.require_columns(source.query)
         context.policies.admit(spend, analyst=analyst, purpose=purpose)
         return found
 

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.events.event import Event, compose, from_json
+from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
@@ -21,27 +21,30 @@ from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import request_fingerprint
-from discreet.curator.synopsis.make import is_own
+from discreet.curator.synopsis.make import is_own, synopsis_facts
 from discreet.curator.synopsis.mechanism import GIVEN, mechanism_from
-from discreet.curator.synopsis.universe import counts_of, universe_of
+from discreet.curator.synopsis.universe import counts_of
 from discreet.curator.synthetic.declared_columns import table_encoding
 from discreet.curator.synthetic.tables_questions import (
     OwnedTable,
     keys_of,
-    people_question,
-    rows_question,
+    people_questions,
+    rows_questions,
 )
 from discreet.mechanisms.for_spend import share_of
 from discreet.noise.randomness import random_id
 from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
-from discreet.release.guarantee import protection_text
-from discreet.synthetic.conditional_network import ConditionalNetwork
-from discreet.synthetic.encoding.number_column import BINS
+from discreet.relational.plan.keyed_universe import universe_from
+from discreet.synthetic.encoding.constraints import Constraint
+from discreet.synthetic.encoding.number_column import BINS, PrivateBins
+from discreet.synthetic.grouped_model import GroupedModel
 from discreet.synthetic.mechanism_choice import require_leaves_model
-from discreet.synthetic.model import SyntheticModel, model_from_dict
+from discreet.synthetic.private_groups import PrivateGroups
 from discreet.synthetic.privbayes import ConditionalPrivBayes, PrivBayes
+from discreet.synthetic.tables.private_rows import PrivateRows
+from discreet.synthetic.tables.stored_tables import models_from_dict
 from discreet.synthetic.tables.tables_model import TablesModel
 from discreet.synthetic.tables.tables_release import TablesRelease
 
@@ -65,22 +68,25 @@ class TablesRequest:
         children: Sequence[str],
         *,
         columns: Mapping[str, Sequence[str] | Mapping[str, Any]] | None = None,
-        bins: int = BINS,
+        constraints: Mapping[str, Sequence[Constraint]] | None = None,
+        bins: int | PrivateBins = BINS,
         mechanism: Callable[..., Any] | None = None,
     ) -> TablesRequest:
         """The request that declarations and these choices make; refusals here are free."""
         names = [] if isinstance(children, str) else list(children)
-        own = dict(columns or {})
-        if not names or len({parent, *names}) <= len(names) or set(own) - {parent, *names}:
+        own, rules = dict(columns or {}), dict(constraints or {})
+        every = {parent, *names}
+        if not names or len(every) <= len(names) or {*own, *rules} - every:
             raise InvalidParameter(
                 code="tables_names",
                 expectation="a table of people and at least one other table, each once",
-                received=(parent, names, sorted(own)),
+                received=(parent, names, sorted({*own, *rules})),
                 remedy='Write synthesize_tables("patients", ["visits"], spend=...).',
             )
 
         def owned(name: str) -> OwnedTable:
-            encoding = table_encoding(context, name, own.get(name), (), bins)
+            rule = tuple(rules.get(name, ()))
+            encoding = table_encoding(context, name, own.get(name), rule, bins)
             return OwnedTable.of(context, name, encoding)
 
         above, below = owned(parent), tuple(map(owned, names))
@@ -92,17 +98,22 @@ class TablesRequest:
                 remedy='Declare it with unit=dp.Person("patient_id", max_rows=1).',
             )
 
-        def counted(text: str) -> TableCounts:
-            return counts_of(context, universe_of(context, text, (), {}))
+        def counted(questions: Sequence[str]) -> TableCounts:
+            return counts_of(context, universe_from(questions, context.query))
 
-        people = counted(people_question(above, below))
-        rows = tuple(counted(rows_question(above, child)) for child in below)
+        people = counted(people_questions(above, below))
+        rows = tuple(counted(rows_questions(above, child)) for child in below)
         return cls(context, above, below, mechanism or PrivBayes, people, rows)
 
     @cached_property
     def tables(self) -> tuple[OwnedTable, ...]:
         """All of them, people first."""
         return (self.parent, *self.children)
+
+    @cached_property
+    def sources(self) -> tuple[TableCounts, ...]:
+        """What counts people, then the rows of each child table; nothing is counted yet."""
+        return (self.people, *self.rows)
 
     @property
     def words(self) -> str:
@@ -113,9 +124,12 @@ class TablesRequest:
     def mechanisms(self, spend: Guarantee) -> tuple[Any, ...]:
         """Of people, then of each child table, for equal shares; reads public facts alone."""
         paid = share_of(self.context.budget.as_paid(spend), Fraction(1, len(self.tables)))
-        law = partial(ConditionalPrivBayes, given=self.parent.attributes)
-        asked: list[tuple[Callable[..., Any], int, TableCounts]] = [(self.make, 2, self.people)]
-        asked += [(law, 1, source) for source in self.rows]
+        asked: list[tuple[Callable[..., Any], int, TableCounts]]
+        asked = [(self._people_maker(), 2, self.people)]
+        asked += [
+            (self._rows_maker(child), 1, source)
+            for child, source in zip(self.children, self.rows, strict=True)
+        ]
         made = tuple(
             mechanism_from(
                 make,
@@ -131,20 +145,32 @@ class TablesRequest:
             source.text(source.universe.names[:1])  # what cannot be written is refused now
         return made
 
+    def _people_maker(self) -> Callable[..., Any]:
+        """What makes the mechanism of people, private bins before it if there are any."""
+        if not self.parent.groupings:
+            return self.make
+        return partial(PrivateGroups, mechanism=self.make, groupings=self.parent.groupings)
+
+    def _rows_maker(self, child: OwnedTable) -> Callable[..., Any]:
+        """What makes that of rows: in the bins of people, and in bins of their own."""
+        given, above, own = self.parent.attributes, self.parent.groupings, child.groupings
+        if above or own:
+            return partial(PrivateRows, given=given, above=above, own=own)
+        return partial(ConditionalPrivBayes, given=given)
+
     def known(self, spend: Guarantee) -> Known:
         """Equal for the same synthesis of the same data; new each time where that is unsure."""
         asked = request_fingerprint(self.make, given=GIVEN)
         if asked is None:
             return Known(f"tables {random_id(96)}", anew=True)
-        sources = (self.people, *self.rows)
-        tables = frozenset().union(*(tables_read(each.query) for each in sources))
+        tables = frozenset().union(*(tables_read(each.query) for each in self.sources))
         columns = {each.name: each.encoding.to_dict() for each in self.tables}
         parts: dict[str, object] = {
             "mechanism": asked,
             "columns": json.dumps(columns, sort_keys=True),
             **{
                 f"question {place}": CanonicalText.of(each.query)
-                for place, each in enumerate(sources)
+                for place, each in enumerate(self.sources)
             },
             "spend": spend,
             "snapshot": self.context.snapshot(tables),
@@ -175,8 +201,8 @@ def synthesize_tables(
             analyst=analyst,
             purpose=purpose,
             spend=spend,
-            reads=(request.people.query, *(each.query for each in request.rows)),
-            offer=lambda: _offer(request, request.mechanisms(spend)),
+            reads=tuple(each.query for each in request.sources),
+            offer=lambda: tables_offer(request, request.mechanisms(spend)),
             own=is_own(request.make),
             paid_before=paid_before,
         ),
@@ -195,25 +221,24 @@ def synthesize_tables(
         model=kept.model,
         guarantee=spend.per(context.unit),
         event=kept.model.event,
-        facts={
-            "private": context.randomness.private,
-            "protects": protection_text(context.unit),
-            "limits": {each.name: each.limit for each in request.tables},
-        },
+        facts=_facts(request),
     )
 
 
-def _offer(request: TablesRequest, mechanisms: Sequence[Any]) -> Offer[Callable[[], _Kept]]:
+def tables_offer(request: TablesRequest, mechanisms: Sequence[Any]) -> Offer[Callable[[], _Kept]]:
+    """The mechanisms of all tables as they are offered: at one price, read in one snapshot."""
     event: Event = compose(tuple(each.event for each in mechanisms))
 
     def product() -> _Kept:
         with request.people.engine.snapshot():
-            people, *laws = (
-                mechanism.release(source)
-                for mechanism, source in zip(
-                    mechanisms, (request.people, *request.rows), strict=True
-                )
-            )
+            people = mechanisms[0].release(request.people)
+            groups = people.grouped if isinstance(people, GroupedModel) else {}
+            laws = [
+                mechanism.release(source, groups)
+                if isinstance(mechanism, PrivateRows)
+                else mechanism.release(source)
+                for mechanism, source in zip(mechanisms[1:], request.rows, strict=True)
+            ]
         names = [child.name for child in request.children]
         return _Kept(random_id(96), TablesModel(people, dict(zip(names, laws, strict=True))))
 
@@ -228,22 +253,20 @@ class _Kept:
     model: TablesModel
 
     def to_dict(self) -> dict[str, object]:
-        parts: dict[str, SyntheticModel | ConditionalNetwork] = {"": self.model.people}
-        parts |= self.model.rows
-        return {
-            "tables": self.number,
-            "plain": {name: dict(each.to_dict()) for name, each in parts.items()},
-            "events": {name: each.event.to_json() for name, each in parts.items()},
-        }
+        return {"tables": self.number, **self.model.to_dict()}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], request: TablesRequest) -> _Kept:
-        models, events = plain["plain"], plain["events"]
-        people = model_from_dict(models[""], request.people.universe, from_json(events[""]))
-        laws = {
-            child.name: ConditionalNetwork.from_dict(
-                models[child.name], source.universe, from_json(events[child.name])
-            )
-            for child, source in zip(request.children, request.rows, strict=True)
-        }
-        return cls(plain["tables"], TablesModel(people, laws))
+        names = [child.name for child in request.children]
+        rows = dict(zip(names, (each.universe for each in request.rows), strict=True))
+        return cls(plain["tables"], models_from_dict(plain, request.people.universe, rows))
+
+
+def _facts(request: TablesRequest) -> dict[str, Any]:
+    """The public facts of the privacy statement."""
+    told = synopsis_facts(request.context, request.people, mechanism=request.words, rmse=None)
+    return {
+        **told,
+        "tables": [each.name for each in request.tables],
+        "limits": {each.name: each.limit for each in request.tables},
+    }

@@ -15,6 +15,7 @@ from discreet.curator.synthetic.cell_expressions import attribute_expressions
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import require_table
 from discreet.synthetic.encoding.table_encoding import TableEncoding
+from discreet.synthetic.private_groups import BinGrouping
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,14 @@ class OwnedTable:
         return tuple(f"{self.name}.{each.name}" for each in self.encoding.attributes)
 
     @property
+    def groupings(self) -> tuple[BinGrouping, ...]:
+        """The attributes whose bins are chosen privately, and how many there are."""
+        return tuple(
+            BinGrouping(f"{self.name}.{name}", groups, missing)
+            for name, (groups, missing) in self.encoding.binned_privately.items()
+        )
+
+    @property
     def text(self) -> str:
         """Its rows as cells, with their owner."""
         cells = zip(self.attributes, attribute_expressions(self.encoding).values(), strict=True)
@@ -54,8 +63,8 @@ class OwnedTable:
         return f"(SELECT {quoted(self.key)}, {shown} FROM {quoted(self.name)})"
 
 
-def people_question(parent: OwnedTable, children: Sequence[OwnedTable]) -> str:
-    """People by their attributes and by how many rows they have in each child table."""
+def people_questions(parent: OwnedTable, children: Sequence[OwnedTable]) -> tuple[str, ...]:
+    """People by each of their attributes, and by how many rows they have in each child table."""
     shown = [f"p.{quoted(each)}" for each in parent.attributes]
     joins = []
     for place, child in enumerate(children):
@@ -68,8 +77,8 @@ def people_question(parent: OwnedTable, children: Sequence[OwnedTable]) -> str:
     return _counted(shown, f"{parent.text} AS p{''.join(joins)}")
 
 
-def rows_question(parent: OwnedTable, child: OwnedTable) -> str:
-    """Rows of a child table by their attributes and by those of their owner."""
+def rows_questions(parent: OwnedTable, child: OwnedTable) -> tuple[str, ...]:
+    """Rows of a child table by each of their owner's attributes, and of their own."""
     shown = [f"p.{quoted(each)}" for each in parent.attributes]
     shown += [f"c.{quoted(each)}" for each in child.attributes]
     joined = f"ON c.{quoted(child.key)} = p.{quoted(parent.key)}"
@@ -86,6 +95,7 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _counted(shown: Sequence[str], rows: str) -> str:
-    places = ", ".join(str(place + 1) for place in range(len(shown)))
-    return f"SELECT {', '.join(shown)}, COUNT(*) AS {quoted('n.')} FROM {rows} GROUP BY {places}"
+def _counted(shown: Sequence[str], rows: str) -> tuple[str, ...]:
+    """One question for each key, of the same rows: so that all keys together may be many."""
+    number = quoted("n.")
+    return tuple(f"SELECT {key}, COUNT(*) AS {number} FROM {rows} GROUP BY 1" for key in shown)

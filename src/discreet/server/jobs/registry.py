@@ -22,6 +22,7 @@ from discreet.server.jobs.sql import SqlKind
 from discreet.server.jobs.submission import SubmissionKind
 from discreet.server.jobs.synopsis import SynopsisKind, SynopsisPreviewKind, SynopsisTableKind
 from discreet.server.jobs.synthetic import SynthesizeKind
+from discreet.server.jobs.synthetic_tables import TablesKind, TablesPreviewKind
 from discreet.server.jobs.universe import UniverseKind
 
 ASKED: tuple[JobKind[Any], ...] = (
@@ -29,6 +30,7 @@ ASKED: tuple[JobKind[Any], ...] = (
     BatchKind(),
     SynopsisKind(),
     SynthesizeKind(),
+    TablesKind(),
     FitKind(),
     BoundsKind(),
     ConversationKind(),
@@ -38,6 +40,7 @@ PREVIEWED: tuple[JobKind[Any], ...] = (
     PreviewKind(),
     SynopsisPreviewKind(),
     FitPreviewKind(),
+    TablesPreviewKind(),
     UniverseKind(),
 )
 """What ``POST /previews`` takes, by the kind that it is a preview of."""

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, compose
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.synthetic.conditional_network import ConditionalNetwork
 from discreet.synthetic.model import SyntheticModel
 from discreet.synthetic.tables.person_tables import OwnedRows, PersonTables
+from discreet.synthetic.tables.private_rows import RowsLaw
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class TablesModel:
     """
 
     people: SyntheticModel
-    rows: Mapping[str, ConditionalNetwork]
+    rows: Mapping[str, RowsLaw]
 
     def __post_init__(self) -> None:
         """Refuse laws for other people than these."""
@@ -61,6 +62,14 @@ class TablesModel:
     def attributes(self) -> tuple[str, ...]:
         """The attributes of people, in the order of their codes."""
         return tuple(name for name in self.people.universe.names if name not in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The models of all tables and their events by name, for JSON; people have no name."""
+        parts: dict[str, SyntheticModel | RowsLaw] = {"": self.people, **self.rows}
+        return {
+            "plain": {name: dict(each.to_dict()) for name, each in parts.items()},
+            "events": {name: each.event.to_json() for name, each in parts.items()},
+        }
 
     def sample(self, n: int | None = None, *, randomness: Source = SYSTEM) -> PersonTables:
         """People, as many as the noisy total if not given, and their rows."""
