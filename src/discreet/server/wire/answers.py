@@ -15,6 +15,7 @@ from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.release import Release
+from discreet.release.footer import caveats
 from discreet.server.jobs.columns import ColumnsRequest
 from discreet.server.jobs.kind import JobRequest
 from discreet.server.jobs.preview import PreviewRequest
@@ -73,8 +74,7 @@ async def answered(
     view = await service.questions.left(person, view.id)
     require_finished(view, statement)
     assert view.result is not None
-    rows = await asyncio.to_thread(_rows, view.result, columns)
-    return RowSet(columns, rows), view.charged
+    return await asyncio.to_thread(_row_set, view.result, columns), view.charged
 
 
 async def _finished(
@@ -109,8 +109,8 @@ def require_finished(view: JobView, statement: WireStatement) -> None:
         )
 
 
-def _rows(result: str, columns: Columns) -> list[tuple[Any, ...]]:
-    """The rows of a release under the columns that were announced."""
+def _row_set(result: str, columns: Columns) -> RowSet:
+    """The rows of a release under the columns that were announced, and what stands beside them."""
     release = Release.from_json(json.dumps(json.loads(result)["release"]))
     values = release.to_dict()
     empty = [None] * len(release)
@@ -118,7 +118,7 @@ def _rows(result: str, columns: Columns) -> list[tuple[Any, ...]]:
         [_fitting(each, column.form) for each in values.get(column.name, empty)]
         for column in columns
     ]
-    return list(zip(*found, strict=True))
+    return RowSet(columns, list(zip(*found, strict=True)), notices=caveats(release))
 
 
 def _fitting(value: Any, form: WireType) -> Any:
