@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from tests.server.running_service import ApiUser
+from discreet.core.guarantee import PureDP
+from tests.server.running_service import ApiUser, RunningService
 from tests.server.wire.opened_wire import BY_WARD, PRICED, OpenedWire, spent
 
 pytestmark = [
@@ -51,6 +52,24 @@ def test_psql_is_told_what_intervals_do_not_cover_unless_it_wants_less(
     assert "Laplace" not in told, "noise is in the intervals"
     _, told = psql(wire, ann, f"SET client_min_messages = warning; {question}")
     assert told == ""
+
+
+def test_show_says_what_is_left_for_nothing(
+    wire: OpenedWire, running_service: RunningService
+) -> None:
+    dora = running_service.analyst(PureDP(epsilon=2))
+    question = f"{PRICED} COUNT(*) AS n FROM visits"
+    output, trouble = psql(
+        wire,
+        dora,
+        f"SET client_min_messages = warning; {question}; SHOW discreet.remaining;",
+        "--csv",
+    )
+    assert trouble == ""
+    header, row = output.splitlines()[-2:]
+    assert header == "purpose,remaining,of"
+    assert row.endswith(",epsilon 1.5,epsilon 2")
+    assert spent(dora) == 0.5
 
 
 def test_show_lists_the_settings_of_questions(wire: OpenedWire, ann: ApiUser) -> None:

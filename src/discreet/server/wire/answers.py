@@ -28,7 +28,7 @@ from discreet.server.wire.errors import JobRefused
 from discreet.server.wire.rowset import Columns, RowSet, WireColumn, texts
 from discreet.server.wire.session_settings import SessionSettings
 from discreet.server.wire.statements import WireStatement
-from discreet.server.wire.types import KINDS, WireType
+from discreet.server.wire.types import KINDS, TEXT, WireType
 
 Started = Callable[[str], None]
 """Told the id of a job that is under way, so that it can be given up."""
@@ -75,6 +75,27 @@ async def answered(
     require_finished(view, statement)
     assert view.result is not None
     return await asyncio.to_thread(_row_set, view.result, columns), view.charged
+
+
+REMAINING: Columns = tuple(WireColumn(name, TEXT) for name in ("purpose", "remaining", "of"))
+"""The columns of SHOW discreet.remaining."""
+
+
+async def remaining(service: Service, person: Member) -> RowSet:
+    """What is left of each budget of one's own; free, and told at the times of answers."""
+    own = await service.accounts.own(person)
+    rows = [
+        (each["purpose"], _numbers(each.get("remaining")), _numbers(each["budget"]))
+        for each in own["accounts"]
+    ]
+    return RowSet(REMAINING, rows, "SHOW")
+
+
+def _numbers(amounts: dict[str, float] | None) -> str | None:
+    """A price as EXPLAIN says it; None while something of it is at work."""
+    if amounts is None:
+        return None
+    return ", ".join(f"{name} {amount:.6g}" for name, amount in amounts.items())
 
 
 async def _finished(

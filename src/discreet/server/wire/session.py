@@ -291,6 +291,8 @@ class WireSession:
             case StatementKind.READING:
                 return (await self._read(statement)).columns
             case StatementKind.COMMAND:
+                if commands.shows_remaining(statement):
+                    return answers.REMAINING
                 return commands.columns_of(statement, self.state)
 
     async def _run(self, statement: WireStatement, columns: Columns | None) -> RowSet:
@@ -316,6 +318,8 @@ class WireSession:
             case StatementKind.READING:
                 return await self._read(statement)
             case StatementKind.COMMAND:
+                if commands.shows_remaining(statement):
+                    return await answers.remaining(self.service, await self._person())
                 return await self._command(statement)
 
     async def _asked(self, statement: WireStatement, columns: Columns) -> RowSet:

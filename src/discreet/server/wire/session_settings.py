@@ -145,7 +145,7 @@ def _unknown(name: str) -> InvalidParameter:
         code="setting_unknown",
         expectation=f"a setting of this session, or one of {', '.join(_OWN)}",
         received=name[:64],
-        remedy="SHOW ALL lists them.",
+        remedy="SHOW ALL lists them; SHOW discreet.remaining says what is left of your budgets.",
     )
 
 
