@@ -12,7 +12,7 @@ from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Unprotected
 from discreet.release.active_limits import limit_lines
 from discreet.release.column import ReleasedColumn
-from discreet.release.format import at_most
+from discreet.release.format import at_most, one_line
 from discreet.release.guarantee import guarantee_text, protection_text
 from discreet.release.released_table import ReleasedTable
 
@@ -33,7 +33,7 @@ def caveats(release: ReleasedTable) -> list[str]:
     Columns without an interval say what is stated instead; noise that an interval covers is in it.
     """
     bare = [answer for answer in release.answers if answer.interval is None]
-    return [*_notes(bare), *_beside(release, "the intervals")]
+    return [*map(one_line, [*_notes(bare), *_beside(release, "the intervals")])]
 
 
 def is_below_zero(release: ReleasedTable) -> bool:

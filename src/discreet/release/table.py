@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from discreet.release.column import HalfWidth, ReleasedColumn
 from discreet.release.footer import footer
-from discreet.release.format import above, below, decimals, shown
+from discreet.release.format import above, below, decimals, one_line, shown
 from discreet.release.guarantee import guarantee_text
 from discreet.release.keys import Key
 from discreet.release.released_table import ReleasedTable
@@ -45,7 +45,7 @@ def text(release: ReleasedTable) -> str:
     hidden = len(release) - len(rows)
     if hidden:
         lines.insert(1 + MOST_ROWS // 2, f"… {hidden} more rows …")
-    return "\n".join((*lines, *map(_one_line, footer(release)), *_left_out(release)))
+    return "\n".join((*lines, *map(one_line, footer(release)), *_left_out(release)))
 
 
 def html(release: ReleasedTable) -> str:
@@ -90,7 +90,7 @@ def _rows(count: int) -> list[int]:
 
 def _columns(release: ReleasedTable, rows: list[int]) -> list[_Column]:
     columns = [
-        _Column(_one_line(name), [_key(column[row]) for row in rows], left=_is_text(column))
+        _Column(one_line(name), [_key(column[row]) for row in rows], left=_is_text(column))
         for name, column in release.keys.items()
     ]
     for answer in release.answers:
@@ -99,7 +99,7 @@ def _columns(release: ReleasedTable, rows: list[int]) -> list[_Column]:
 
 
 def _answer(answer: ReleasedColumn, rows: list[int]) -> list[_Column]:
-    name, values = _one_line(answer.name), [answer.values[row] for row in rows]
+    name, values = one_line(answer.name), [answer.values[row] for row in rows]
     if answer.lower is None or answer.upper is None:
         return [_Column(name, [shown(value, None) for value in values], left=False)]
     lower, upper = ([ends[row] for row in rows] for ends in (answer.lower, answer.upper))
@@ -162,18 +162,11 @@ def _key(value: Key) -> str:
         return "NULL"
     if isinstance(value, datetime):
         return value.isoformat(" ")
-    return _one_line(str(value))
+    return one_line(str(value))
 
 
 def _is_text(column: tuple[Key, ...]) -> bool:
     return not any(type(value) in {int, float} for value in column)
-
-
-def _one_line(text: str) -> str:
-    """Text without what would move the cursor: control signs are shown as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
 def _width(text: str) -> int:
