@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,12 @@ def test_a_model_is_written_and_the_price_is_taken_once(project: Path) -> None:
     model = learn.load(project / "model.json")
     assert model.features_ == ["age"]
     assert f"age: coefficient {model.coef_[0]:.6g}" in done.output
+    shown = re.search(r"age: coefficient .* \(95 %: (.+) to (.+)\)", done.output)
+    assert shown is not None
+    low, high = model.coef_intervals().coef[0]  # simulated: another draw each time
+    assert [*map(float, shown.groups())] == pytest.approx([low, high], abs=0.3 * (high - low))
+    assert "LinearRegression of age from visits, to predict cost" in done.output
+    assert "limit: values outside their declared bounds count as the nearest" in done.output
     assert "epsilon 1 for each patient" in done.output
     assert "remaining: epsilon 2, delta 1e-06" in done.output
     again = run(f"{MAKE} --out again.json")

@@ -56,7 +56,13 @@ def test_estimate_reads_what_collect_wrote(tmp_path: Path) -> None:
     schema.write_text(asked.schema, encoding="utf-8")
     command = ["local", "estimate", str(schema), "--store", str(tmp_path / "reports")]
     nobody = RUNNER.invoke(app, command)
-    assert nobody.exit_code != 0
+    assert nobody.exit_code == 2
+    assert "file_not_found" in nobody.output
+    assert not (tmp_path / "reports").exists()
+    for word in ("estimate", "collect"):
+        missing = RUNNER.invoke(app, ["local", word, "none.json", "--store", str(tmp_path)])
+        assert missing.exit_code == 2, "no error of discreet"
+        assert "file_not_found" in missing.output
     store = BatchStore(asked, tmp_path / "reports", batch=10)
     client = asked.client()
     store.take([client.privatize("yes") for _ in range(40)])

@@ -45,6 +45,37 @@ def test_a_stream_is_paid_once_and_told_tick_by_tick(events: Path) -> None:
     assert "remaining: epsilon 2, delta 1e-06" in done.output
 
 
+def test_what_is_known_before_the_first_tick_is_said_before_it(events: Path) -> None:
+    done = run(NEW)
+    first, second, third = done.output.splitlines()[:3]
+    assert "6 ticks of 0:01:00, the first of them at 2027-01-01 00:01:00 UTC" in first
+    assert "each patient counts as at most 2 events; not in the interval" in second
+    assert "within" in third
+    paused = run(f"{NEW} --stop-after 1".replace("ward.stream", "more.stream"))
+    name = paused.output.partition("--resume ")[2].split()[0]
+    assert f"stream {name}: " in paused.output
+
+
+def test_streams_need_no_table(events: Path) -> None:
+    terms = """
+ledger = "alone.ledger"
+[budget]
+kind = "pure"
+epsilon = 2
+"""
+    Path("alone.toml").write_text(terms, encoding="utf-8")
+    refused = run(f"{NEW} --project alone.toml")
+    assert refused.code == 2
+    assert "for streams alone, [unit]" in " ".join(refused.error.replace("│", "").split())
+    with Path("alone.toml").open("a", encoding="utf-8") as file:
+        file.write('[unit]\nkind = "person"\nid = "patient"\n')
+    done = run(f"{NEW} --project alone.toml")
+    assert done.code == 0, done.error
+    assert "remaining: epsilon 1" in done.output
+    shown = run("ledger show --project alone.toml")
+    assert "stream of 6 ticks by ward" in shown.output
+
+
 def test_it_pauses_and_goes_on_at_no_charge(events: Path) -> None:
     first = run(f"{NEW} --stop-after 2")
     assert first.code == 0, first.error

@@ -109,6 +109,13 @@ def test_a_refusal_is_one_line_with_its_code(
     assert space["curator"].remaining == before
 
 
+def test_without_a_price_it_says_what_to_write_here(shell: Any, space: dict[str, Any]) -> None:
+    from IPython.core.error import UsageError
+
+    with pytest.raises(UsageError, match=r"%discreet --epsilon 0\.5"):
+        run(shell, f"%discreet {COUNT}")
+
+
 def test_prices_are_read() -> None:
     assert MagicOptions.parse("--rho 0.1").spend == dp.ZCDP(rho=0.1)
     both = MagicOptions.parse("--epsilon 1 --delta 1e-6 ")

@@ -42,6 +42,7 @@ def test_a_model_is_fitted_and_paid_for() -> None:
     assert model.coef_ == pytest.approx([0.5, 20], rel=0.15)
     assert model.guarantee_ == dp.PureDP(epsilon=10, unit=dp.Row())
     assert model.event_.epsilon(delta=0) == 10
+    assert source.history()[0].query.startswith("LinearRegression of ")
     assert source.remaining == dp.PureDP(epsilon=20, unit=dp.Row())
     assert model.predict([[50, 1]])[0] == pytest.approx(55, abs=6)
     with pytest.raises(DiscreetError):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from discreet import events
 from discreet.mechanisms.distributions.distribution import RoundedLaplace
 from discreet.release import NoisyMeasure, Release, ReleasedColumn
+from discreet.release.footer import BELOW_ZERO, caveats
 from discreet.release.format import above, at_most, below, decimals, shown
 from discreet.release.table import MOST_ROWS
 from tests.release.examples import (
@@ -69,10 +70,34 @@ def test_warnings_and_test_mode_are_shown() -> None:
 
 
 def test_a_count_below_its_interval_is_explained_once() -> None:
-    note = "intervals stop at 0; the estimate itself is left unbiased"
+    note = "the interval is that of 0; the estimate itself is left unbiased"
     below_zero = count_column(counts((-9, -12, 40)))
     assert str(made([below_zero], {"ward": ("A", "B", "C")})).count(note) == 1
     assert note not in str(made([count_column(counts((1, 40)))], {"ward": ("A", "B")}))
+
+
+def test_noise_far_below_zero_is_never_a_certain_zero() -> None:
+    """In tables, columns, cells and frames alike: an interval is no shorter than its half-width."""
+    release = made([count_column(counts((-900, -6, -1, 0, 40)))], {"ward": tuple("ABCDE")})
+    ends = [(0, 6), (0, 6), (0, 6), (0, 6), (34, 46)]
+    columns = release.to_dict()
+    assert list(zip(columns["n_lower"], columns["n_upper"], strict=True)) == ends
+    assert [release.cell("n", ward=ward).interval() for ward in "ABCDE"] == ends
+    assert release.to_polars().select("n_lower", "n_upper").rows() == ends
+    assert repr(release.cell("n", ward="A")) == "-900, 0 to 6 (95 %)"
+
+
+def test_bare_columns_are_told_what_their_intervals_leave_out() -> None:
+    limits = [{"limit": "max_rows", "of": "patient", "most": 5}]
+    counted, median = count_column(counts((-9, 40))), quantile_column((1, 2))
+    keys = {"ward": ("A", "B")}
+    told = caveats(made([counted, median], keys, statement={"active_limits": limits}))
+    assert told == [
+        f"median: {median.note}",
+        BELOW_ZERO,
+        "limit: max_rows=5: each patient counts as at most 5 rows; not in the intervals",
+        "guarantee: epsilon 0.5 for each patient_id (at most 20 rows, 5 groups)",
+    ]
 
 
 def test_long_tables_are_cut_in_the_middle() -> None:

@@ -127,6 +127,15 @@ class Browser:
         )
         return found
 
+    def out_of_reach(self) -> list[str]:
+        """Buttons, and cells of tables that turn into cards, that lie beyond the screen's edge."""
+        found: list[str] = self.driver.execute_script(
+            "return [...document.querySelectorAll('main button, .cards td, .cards caption')]"
+            ".filter(each => each.getBoundingClientRect().right > innerWidth + 1)"
+            ".map(each => each.textContent.trim())"
+        )
+        return found
+
     def barriers(self) -> list[str]:
         """What axe finds that keeps people out, serious or worse."""
         script = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")

@@ -118,13 +118,14 @@ class Tour:
             self.look(name)
 
     def visit_by_phone(self, *names: str) -> None:
-        """Also in the dark; nothing is wider than the screen."""
+        """Also in the dark; nothing is wider than the screen, and no button lies beyond it."""
         self.page.resize(PHONE)
         for dark in (False, True):
             self.page.darken(dark=dark)
             for name in names:
                 self.page.open(f"{self.address}/{name}")
                 assert not self.page.overflows(), name
+                assert self.page.out_of_reach() == [], name
                 self.look(f"{name}-phone{'-dark' * dark}")
 
 
@@ -154,7 +155,7 @@ def test_an_analyst_s_first_ten_minutes(wards: RunningService, pictures: Path) -
         tour.visit("batches", "synopses", "releases", "history", "account", "record", "published")
         log_out_and_in(page, "anna")
         tour.visit_by_phone(
-            "ask", "batches", "synopses", "releases", "account", "meaning", "rounds"
+            "ask", "batches", "synopses", "releases", "history", "account", "meaning", "rounds"
         )
         assert [each for each in page.complaints() if "policy" in each or "script" in each] == []
 

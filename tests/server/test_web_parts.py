@@ -19,6 +19,7 @@ from discreet.server.web.charts.interval_chart import MOST_BARS, charts_of
 from discreet.server.web.charts.scale import scale_of
 from discreet.server.web.conditions import conditions_from
 from discreet.server.web.meaning import PRIORS, meanings
+from discreet.server.web.pages.ledger import about
 from discreet.server.web.pages.questions import marked
 from discreet.server.web.preview_view import shown_preview
 from discreet.server.web.release_table import MOST_ROWS, shown_table
@@ -245,9 +246,14 @@ def test_a_preview_shows_the_worst_width_as_explain_does_and_the_typical_one_bes
     assert column.sizes == (("10", "± 5000", "± 2500"), ("100", "± 1690", "± 1188"))
 
 
-@pytest.mark.parametrize(
-    ("value", "said"), [(-1700, "close to 0: noise led below it"), (40, "34 to 46")]
-)
-def test_an_interval_that_was_cut_to_a_point_is_not_shown_as_certain(value: int, said: str) -> None:
+@pytest.mark.parametrize(("value", "said"), [(-1700, "0 to 6"), (40, "34 to 46")])
+def test_an_interval_far_below_zero_is_not_shown_as_certain(value: int, said: str) -> None:
     table = shown_table(made({}, [value]))
     assert said in table.rows[0][-1].text
+
+
+def test_an_entry_of_the_ledger_states_its_charge_as_prices_are() -> None:
+    body = {"charge": ["1/10", "0"], "asker": "ann", "detail": {"sql": "SELECT  1"}}
+    assert about({"body": body}, {}) == "ann; charge 0.1; SELECT 1"
+    body = {"charge": ["1", "1/10000000"], "name": "c1"}
+    assert about({"body": body}, {"c1": "bob, for beds"}) == "to bob, for beds; charge 1, 1e-07"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,9 +12,6 @@ from discreet.cli import display
 from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
 from discreet.cli.previewed import require_affordable, show_expected
 from discreet.core.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    pass
 
 
 class ModelName(StrEnum):
@@ -104,7 +101,7 @@ def fit(
                 {"model": made.to_json(), "guarantee": made.guarantee_, "remaining": left}
             )
             return
-        display.lines(_told(made))
+        display.lines(_told(made, target))
         display.note(f"written: {out}")
         display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")
 
@@ -138,24 +135,41 @@ def estimator(model: ModelName, *, alpha: float | None, components: int | None) 
     return learn.SimpleImputer()
 
 
-def _told(made: Any) -> str:
-    """What was learnt, one line for each feature, and what it cost."""
+def _told(made: Any, target: str | None) -> str:
+    """What was learnt, one line for each feature, with intervals where there are; what it cost."""
     from discreet.release.guarantee import guarantee_text, protection_text
 
-    lines = [made.facts_["question"]]
+    lines = [made.facts_["question"] + ("" if target is None else f", to predict {target}")]
+    known = made.coef_intervals() if hasattr(made, "coef_intervals") else None
     for title, name in _SHOWN:
         if hasattr(made, name):
             values = getattr(made, name)
             shown = zip(made.features_, values, strict=True) if values.ndim == 1 else ()
-            lines += [f"  {feature}: {title} {value:.6g}" for feature, value in shown]
+            ends = [""] * len(values) if known is None else [*map(_between, known.coef)]
+            lines += [
+                f"  {feature}: {title} {value:.6g}{between}"
+                for (feature, value), between in zip(shown, ends, strict=False)
+            ]
     if hasattr(made, "intercept_"):
-        lines.append(f"  intercept {made.intercept_:.6g}")
+        between = "" if known is None else _between(known.intercept)
+        lines.append(f"  intercept {made.intercept_:.6g}{between}")
     if hasattr(made, "classes_"):
         lines.append(f"  classes: {', '.join(map(str, made.classes_))}")
+    if known is not None:
+        lines.append(_MEANING)
     unit = protection_text(made.guarantee_.unit)
-    return "\n".join([*lines, f"{guarantee_text(made.guarantee_)} for {unit}"])
+    return "\n".join([*lines, _LIMIT, f"guarantee: {guarantee_text(made.guarantee_)} for {unit}"])
 
 
+def _between(ends: Any) -> str:
+    return f"  (95 %: {float(ends[0]):.4g} to {float(ends[1]):.4g})"
+
+
+_MEANING = (
+    "95 %: where the coefficient without noise lies, on these rows; what noise alone could explain "
+    "is shrunk towards 0"
+)
+_LIMIT = "limit: values outside their declared bounds count as the nearest; in no interval"
 _SHOWN = (("coefficient", "coef_"), ("mean", "mean_"), ("mean", "statistics_"))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli import display
+from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from discreet.local.vectors import VectorEstimate
@@ -106,13 +107,16 @@ def collect(
     discreet local collect survey.schema.json --store reports
     """
     with display.readable_errors(machine=False):
+        from discreet.cli.serve import require_installed
+
+        require_installed()
         import uvicorn
 
         from discreet.local.collection import Collection
         from discreet.server.collection.app import collection_app
         from discreet.server.collection.store import BatchStore
 
-        listed = [Collection.from_schema(path.read_text(encoding="utf-8")) for path in schemas]
+        listed = [Collection.from_schema(_text_of(path)) for path in schemas]
         stores = [BatchStore(each, store, batch=batch) for each in listed]
         uvicorn.run(
             collection_app(stores), host=host, port=port, access_log=False, server_header=False
@@ -139,7 +143,14 @@ def estimate(
         from discreet.local.vectors import VectorRandomiser
         from discreet.server.collection.store import BatchStore
 
-        asked = Collection.from_schema(schema.read_text(encoding="utf-8"))
+        asked = Collection.from_schema(_text_of(schema))
+        if not store.is_dir():
+            raise InvalidParameter(
+                code="file_not_found",
+                expectation="a folder that `discreet local collect` wrote to",
+                received=str(store),
+                remedy="Check the path; it is taken relative to the working directory.",
+            )
         tally = BatchStore(asked, store, batch=1).tally()
         if isinstance(asked.oracle, VectorRandomiser):
             _show_mean(asked.oracle.mean(tally), tally.people, machine=machine)
@@ -161,6 +172,18 @@ def estimate(
                 for row in rows
             ]
             display.lines("\n".join([f"{tally.people:,} reports", *listed]))
+
+
+def _text_of(schema: Path) -> str:
+    try:
+        return schema.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InvalidParameter(
+            code="file_not_found",
+            expectation="a file with a schema, as Collection.schema writes it",
+            received=str(schema),
+            remedy="Check the path; it is taken relative to the working directory.",
+        ) from None
 
 
 def _show_mean(found: VectorEstimate, people: int, *, machine: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -145,9 +146,28 @@ def stream(
                     analyst=analyst,
                     purpose=purpose,
                 )
+            if not machine and resume is None:
+                display.note(opening_note(opened, max_events=max_events, person=person))
             listen(opened, stop_after, publish, machine=machine)
             if not machine:
                 display.note(f"remaining: {display.left(curator.remaining)}")
+
+
+def opening_note(opened: LiveStream, *, max_events: int | None, person: str | None) -> str:
+    """What is known before the first tick: the id to go on with, the ticks, and what limits do."""
+    ticks = opened.ticks
+    first = (ticks.start + ticks.length + ticks.lateness).astimezone(UTC)
+    said = [
+        f"stream {opened.id}: {ticks.count:,} ticks of {ticks.length}, the first of them at "
+        f"{first:%Y-%m-%d %H:%M:%S} UTC; charged once, for all of them"
+    ]
+    if max_events is not None:
+        plural = "s" * (max_events != 1)
+        said.append(
+            f"limit: max_events={max_events}: each {person} counts as at most {max_events} "
+            f"event{plural}; not in the interval"
+        )
+    return "\n".join(said)
 
 
 def unit_of(person: str | None, max_events: int | None) -> StreamUnit:

@@ -110,11 +110,20 @@ def asked(space: dict[str, Any], line: str, cell: str | None) -> Any:
     curator = _curator(space, options.words.get("on", "curator"))
     if not text:
         return curator.remaining
-    if options.preview:
-        answer = curator.preview(text, spend=options.spend)
-    else:
-        purpose = options.words.get("purpose")
-        answer = curator.sql(text, spend=options.spend, purpose=purpose)
+    try:
+        if options.preview:
+            answer = curator.preview(text, spend=options.spend)
+        else:
+            purpose = options.words.get("purpose")
+            answer = curator.sql(text, spend=options.spend, purpose=purpose)
+    except InvalidParameter as refusal:
+        if refusal.code != "spend_or_accuracy":
+            raise
+        raise InvalidParameter(
+            code=refusal.code,
+            expectation="a price; there is no usual one",
+            remedy="Write %discreet --epsilon 0.5, or --rho, before the question.",
+        ) from None
     if "into" in options.words:
         space[options.words["into"]] = answer
     return answer

@@ -11,7 +11,7 @@ Source: 000a:A1, 000a:A2, 004a:A1, 004c:8-4, 004d:F1, 004d:F9; contract, "Units 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
@@ -83,6 +83,19 @@ class Person:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, count(name, value))
+
+    def __repr__(self) -> str:
+        """As it is written: only what was declared.
+
+        >>> Person("patient_id", max_rows=20)
+        Person('patient_id', max_rows=20)
+        """
+        named = [
+            f"{item.name}={getattr(self, item.name)!r}"
+            for item in fields(self)[1:]
+            if getattr(self, item.name) is not None
+        ]
+        return f"Person({', '.join([repr(self.id), *named])})"
 
     def rows(self) -> int:
         """R, refused where it was not declared: without it no sum or count is bounded."""

@@ -137,7 +137,8 @@ def _question(body: Mapping[str, Any], detail: Mapping[str, Any]) -> str:
             if "spent_on" in detail
             else str(detail["reason"])
         )
-    return str(detail.get("sql", detail.get("mechanism", "measurement")))
+    said = (detail[name] for name in ("sql", "model", "mechanism") if name in detail)
+    return str(next(said, "measurement"))
 
 
 def _short(text: str) -> str:

@@ -68,9 +68,9 @@ def limit_text(fact: Mapping[str, Any]) -> str:
     return _WORDS[LimitKind(fact["limit"])].format(**shown)
 
 
-def limit_lines(facts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line for each, and that intervals do not know of it."""
-    return [f"limit: {limit_text(fact)}; not in ±" for fact in facts]
+def limit_lines(facts: Iterable[Mapping[str, Any]], *, beside: str = "±") -> list[str]:
+    """A line for each, and that intervals, as ``beside`` calls them, do not know of it."""
+    return [f"limit: {limit_text(fact)}; not in {beside}" for fact in facts]
 
 
 def left_out_text(report: Mapping[str, Any]) -> str:

@@ -214,12 +214,16 @@ class ReleasedColumn:
         assert isinstance(self.formula, LinearFormula)
         width, (low, high) = self.interval.half_width, self.formula.within
         values = [value for value in self.values if value is not None]
-        ends = [[value - width for value in values], [value + width for value in values]]
-        if low > -math.inf:
-            ends = [[end if end > low else low for end in side] for side in ends]
+        if low > -math.inf:  # beyond what is possible: the interval of the nearest that is not
+            values = [value if value > low else low for value in values]
         if high < math.inf:
-            ends = [[end if end < high else high for end in side] for side in ends]
-        return Ends(tuple(ends[0]), tuple(ends[1]))
+            values = [value if value < high else high for value in values]
+        lower, upper = [value - width for value in values], [value + width for value in values]
+        if low > -math.inf:
+            lower = [end if end > low else low for end in lower]
+        if high < math.inf:
+            upper = [end if end < high else high for end in upper]
+        return Ends(tuple(lower), tuple(upper))
 
 
 def _note(formula: Formula, confidence: float) -> str:

@@ -35,10 +35,41 @@ def known(value: object) -> Released | None:
     return number if isinstance(number, int | float) else float(number)
 
 
-def cut(ends: Range, within: Range) -> Range:
-    """The part of an interval that lies in a range; the nearest point if there is none."""
+def around(value: Released, width: Released, within: Range) -> Range:
+    """The interval of a number, in a range: that of the nearest possible one, if it lies beyond.
+
+    So it is never shorter than ``width``: noise that led far below zero says that a count is
+    small, and not that it is zero for certain.
+
+    >>> around(40, 6, (0, math.inf)), around(-2, 6, (0, math.inf)), around(-90, 6, (0, math.inf))
+    ((34, 46), (0, 6), (0, 6))
+    """
     low, high = within
-    return min(max(ends[0], low), high), max(min(ends[1], high), low)
+    centre = min(max(value, low), high)
+    return max(centre - width, low), min(centre + width, high)
+
+
+def cut(ends: Range, within: Range) -> Range:
+    """The part of an interval that lies in a range, and half its length where its middle does not.
+
+    >>> cut((1, 5), (2, 9)), cut((-9, -5), (2, 9)), cut((-math.inf, 1), (2, 9))
+    ((2, 5), (2, 4.0), (2, 9))
+    """
+    low, high = within
+    half = (ends[1] - ends[0]) / 2
+    if not math.isfinite(half):
+        return (max(ends[0], low), min(ends[1], high)) if _meet(ends, within) else within
+    middle = ends[0] + half
+    lower, upper = max(ends[0], low), min(ends[1], high)
+    if middle < low:
+        return low, min(max(upper, low + half), high)
+    if middle > high:
+        return max(min(lower, high - half), low), high
+    return lower, upper
+
+
+def _meet(one: Range, other: Range) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
 
 
 def whole_part(width: float) -> int:

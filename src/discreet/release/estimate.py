@@ -51,6 +51,7 @@ from discreet.release.draws import (
     Range,
     Released,
     Term,
+    around,
     cut,
     known,
     merged,
@@ -102,9 +103,8 @@ class Estimate:
         return whole_part(width) if self.is_whole() else width
 
     def interval(self, *, confidence: float = CONFIDENCE) -> Range:
-        """Lower and upper end, cut to where the truth can lie."""
-        width = self.half_width(confidence=confidence)
-        return cut((self.value - width, self.value + width), self.within)
+        """Lower and upper end, where the truth can lie, and never closer than the half-width."""
+        return around(self.value, self.half_width(confidence=confidence), self.within)
 
     def is_whole(self) -> bool:
         """Whether it is a whole number with whole noise."""

@@ -104,3 +104,14 @@ def _bound(value: float, places: int | None, rounding: Callable[[Fraction], int]
 
 def _short(value: float) -> str:
     return f"{value:.5g}"
+
+
+def one_line(text: str) -> str:
+    r"""Text without what would move the cursor: control signs are shown as escapes.
+
+    >>> one_line("a\nb")
+    'a\\nb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)

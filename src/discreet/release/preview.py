@@ -55,12 +55,12 @@ class Preview:
         lines = [f"{keys}; half-widths at {self.confidence:.0%} from noise alone"]
         for column in self.columns:
             if column.half_width is not None:
-                lines.append(f"  {column.name}: ± {column.half_width:.4g}  ({column.note})")
+                lines.append(f"  {column.name}: ± {_digits(column.half_width, 4)}  ({column.note})")
             elif column.by_size:
-                sizes = ", ".join(f"{w:.3g} at {n:,} values" for n, w in column.by_size)
+                sizes = ", ".join(f"{_digits(w, 3)} at {n:,} values" for n, w in column.by_size)
                 lines.append(f"  {column.name}: ± {sizes}")
                 if column.typical:
-                    usual = ", ".join(f"{w:.3g} at {n:,}" for n, w in column.typical)
+                    usual = ", ".join(f"{_digits(w, 3)} at {n:,}" for n, w in column.typical)
                     lines.append(f"    typically, for evenly spread values: ± {usual}")
             else:
                 lines.append(f"  {column.name}: {column.note}")
@@ -76,3 +76,13 @@ class Preview:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def _digits(width: float, most: int) -> str:
+    """So many digits, and large numbers in full.
+
+    >>> _digits(0.4483, 3), _digits(74.5, 3), _digits(10000.0, 3), _digits(3387.4, 3)
+    ('0.448', '74.5', '10,000', '3,390')
+    """
+    short = f"{width:.{most}g}"
+    return short if "e+" not in short and abs(width) < 1000 else f"{float(short):,.0f}"

@@ -10,18 +10,15 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import fields
 from datetime import datetime
 from html import escape
 from statistics import median
 from typing import NamedTuple
 
-from discreet.core.events.event import Event
-from discreet.core.events.mechanisms import Unprotected
-from discreet.release.active_limits import limit_lines
 from discreet.release.column import HalfWidth, ReleasedColumn
-from discreet.release.format import above, at_most, below, decimals, shown
-from discreet.release.guarantee import guarantee_text, protection_text
+from discreet.release.footer import footer
+from discreet.release.format import above, below, decimals, one_line, shown
+from discreet.release.guarantee import guarantee_text
 from discreet.release.keys import Key
 from discreet.release.released_table import ReleasedTable
 
@@ -48,7 +45,7 @@ def text(release: ReleasedTable) -> str:
     hidden = len(release) - len(rows)
     if hidden:
         lines.insert(1 + MOST_ROWS // 2, f"… {hidden} more rows …")
-    return "\n".join((*lines, *map(_one_line, _footer(release)), *_left_out(release)))
+    return "\n".join((*lines, *map(one_line, footer(release)), *_left_out(release)))
 
 
 def html(release: ReleasedTable) -> str:
@@ -73,13 +70,13 @@ def html(release: ReleasedTable) -> str:
     if hidden:
         line = f'<tr><td colspan="{len(columns)}">… {hidden} more rows …</td></tr>'
         body.insert(MOST_ROWS // 2, line)
-    told = [*_footer(release), *_left_out(release)[:1]]
-    footer = "".join(f"<div><small>{escape(line)}</small></div>" for line in told)
+    told = [*footer(release), *_left_out(release)[:1]]
+    below_it = "".join(f"<div><small>{escape(line)}</small></div>" for line in told)
     if release.left_out is not None:
-        footer += html(release.left_out)
+        below_it += html(release.left_out)
     return (
         f"<div><table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(body)}</tbody></table>{footer}</div>"
+        f"<tbody>{''.join(body)}</tbody></table>{below_it}</div>"
     )
 
 
@@ -93,7 +90,7 @@ def _rows(count: int) -> list[int]:
 
 def _columns(release: ReleasedTable, rows: list[int]) -> list[_Column]:
     columns = [
-        _Column(_one_line(name), [_key(column[row]) for row in rows], left=_is_text(column))
+        _Column(one_line(name), [_key(column[row]) for row in rows], left=_is_text(column))
         for name, column in release.keys.items()
     ]
     for answer in release.answers:
@@ -102,7 +99,7 @@ def _columns(release: ReleasedTable, rows: list[int]) -> list[_Column]:
 
 
 def _answer(answer: ReleasedColumn, rows: list[int]) -> list[_Column]:
-    name, values = _one_line(answer.name), [answer.values[row] for row in rows]
+    name, values = one_line(answer.name), [answer.values[row] for row in rows]
     if answer.lower is None or answer.upper is None:
         return [_Column(name, [shown(value, None) for value in values], left=False)]
     lower, upper = ([ends[row] for row in rows] for ends in (answer.lower, answer.upper))
@@ -150,40 +147,6 @@ def _places(lower: list[float], upper: list[float]) -> int | None:
     return decimals(median(widths)) if widths else None
 
 
-def _footer(release: ReleasedTable) -> list[str]:
-    notes: dict[str, list[str]] = {}
-    for answer in release.answers:
-        if answer.note:
-            notes.setdefault(answer.note, []).append(answer.name)
-    lines = [f"{', '.join(names)}: {note}" for note, names in notes.items()]
-    if any(map(_is_below_zero, release.answers)):
-        lines.append(
-            "below 0: what is counted cannot be negative, so intervals stop at 0; the estimate "
-            "itself is left unbiased"
-        )
-    keys = release.statement.get("keys")
-    if isinstance(keys, dict) and keys.get("ranked"):
-        lines.append(
-            f"keys: the first {keys['picks']}, chosen one by one at epsilon "
-            f"{at_most(keys['epsilon_of_each'])} each; their counts are not released"
-        )
-    if isinstance(keys, dict) and keys.get("listed"):
-        lines.append("keys: as the owner listed them; no data was read and nothing is charged")
-    if isinstance(keys, dict) and keys.get("discovered"):
-        lines.append(
-            f"keys: {release.statement['cells']:,} discovered for {keys['price']}; a key of "
-            f"{keys['kept_half_at']:,} people is named with probability 1/2, of "
-            f"{keys['kept_95_at']:,} with 95 %"
-        )
-    lines += limit_lines(release.statement.get("active_limits", ()))
-    price = guarantee_text(release.guarantee)
-    whom = release.statement.get("limits") or protection_text(release.guarantee.unit)
-    lines.append(f"guarantee: {price} for {whom}")
-    if _is_unprotected(release.event):
-        lines.append("NOT PRIVATE: made in test mode")
-    return lines + [f"warning: {warning}" for warning in release.warnings]
-
-
 def _left_out(release: ReleasedTable) -> list[str]:
     """The report of what limits left out, below everything else."""
     if release.left_out is None:
@@ -194,40 +157,16 @@ def _left_out(release: ReleasedTable) -> list[str]:
     return [f"left out by limits, for {price} of it:", *(f"  {line}" for line in said)]
 
 
-def _is_below_zero(answer: ReleasedColumn) -> bool:
-    """Whether some value is negative where its interval stops at zero."""
-    return answer.lower is not None and any(
-        value is not None and value < low == 0
-        for value, low in zip(answer.values, answer.lower, strict=True)
-    )
-
-
-def _is_unprotected(event: Event) -> bool:
-    """Whether test mode had a part in it, at any depth."""
-    if isinstance(event, Unprotected):
-        return True
-    inside = [getattr(event, item.name) for item in fields(event)]
-    parts = [part for each in inside for part in (each if isinstance(each, tuple) else (each,))]
-    return any(_is_unprotected(part) for part in parts if isinstance(part, Event))
-
-
 def _key(value: Key) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, datetime):
         return value.isoformat(" ")
-    return _one_line(str(value))
+    return one_line(str(value))
 
 
 def _is_text(column: tuple[Key, ...]) -> bool:
     return not any(type(value) in {int, float} for value in column)
-
-
-def _one_line(text: str) -> str:
-    """Text without what would move the cursor: control signs are shown as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
 def _width(text: str) -> int:

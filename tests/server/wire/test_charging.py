@@ -38,10 +38,12 @@ def test_parse_bind_and_describe_are_free_and_execute_charges_once(
         assert letters(described) == "2TZ"
         assert spent(bob) == before
         first = client.ask(bind("", "q") + describe() + execute() + SYNC)
-        assert letters(first) == "2TDCZ"
+        assert letters(first).replace("N", "") == "2TDCZ"
+        assert letters(first).endswith("DNCZ") or letters(first).endswith("NNCZ"), "and notices"
         assert spent(bob) == pytest.approx(before + 0.5)
         again = client.ask(bind("", "q") + execute() + execute() + SYNC)
-        assert letters(again) == "2DCCZ", "a portal gives its rows once"
+        assert letters(again).replace("N", "") == "2DCCZ", "a portal gives its rows once"
+        assert letters(again).endswith("NCCZ"), "and its notices too"
         assert [body for letter, body in again if letter == b"D"] == [
             body for letter, body in first if letter == b"D"
         ], "the stored release"
@@ -82,6 +84,7 @@ def test_rollback_refunds_nothing(wire: OpenedWire, bob: ApiUser) -> None:
     before = spent(bob)
     with psycopg.connect(wire.dsn(bob)) as connection:
         told: list[str] = []
+        connection.execute("SET client_min_messages = warning")
         connection.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
         first = connection.execute(f"{COUNT} 4").fetchall()
         connection.rollback()

@@ -68,7 +68,7 @@ def test_a_cancel_request_needs_the_secret(padded: OpenedWire) -> None:
             wrong = bytes([key[-1] ^ 1])
             other.send(struct.pack("!ii", 16, 80877102) + key[:-1] + wrong)
             assert other.rest() == []
-        assert letters(client.until()) == "TDCZ"
+        assert letters(client.until()).replace("N", "") == "TDCZ"
 
 
 def test_an_expensive_question_waits_for_approval(padded: OpenedWire) -> None:

@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from tests.server.running_service import ApiUser
+from discreet.core.guarantee import PureDP
+from tests.server.running_service import ApiUser, RunningService
 from tests.server.wire.opened_wire import BY_WARD, PRICED, OpenedWire, spent
 
 pytestmark = [
@@ -32,12 +33,50 @@ def psql(wire: OpenedWire, user: ApiUser, text: str, *more: str) -> tuple[str, s
 def test_psql_asks_and_reads_intervals_as_columns(wire: OpenedWire, ann: ApiUser) -> None:
     output, trouble = psql(wire, ann, f"{BY_WARD};", "--csv")
     header, *rows = output.splitlines()
-    assert trouble == ""
+    assert all(line.startswith("NOTICE:  ") for line in trouble.splitlines())
     assert header == "ward,n,n_lower,n_upper,mean,mean_lower,mean_upper"
     assert [row.split(",")[0] for row in rows] == ["medicine", "surgery", "children"]
     for row in rows:
         low, high = (int(row.split(",")[place]) for place in (2, 3))
         assert low <= int(row.split(",")[1]) <= high
+
+
+def test_psql_is_told_what_intervals_do_not_cover_unless_it_wants_less(
+    wire: OpenedWire, ann: ApiUser
+) -> None:
+    question = f"{PRICED} COUNT(*) AS n, AVG(age) AS mean, MEDIAN(age) AS middle FROM visits;"
+    _, told = psql(wire, ann, question)
+    assert "NOTICE:  limit: age within 0 and 100: values outside count as the nearest; " in told
+    assert "NOTICE:  guarantee: epsilon 0.5 for each " in told
+    assert "NOTICE:  middle: chosen among " in told, "it has no interval"
+    assert "Laplace" not in told, "noise is in the intervals"
+    _, told = psql(wire, ann, f"SET client_min_messages = warning; {question}")
+    assert told == ""
+
+
+def test_show_says_what_is_left_for_nothing(
+    wire: OpenedWire, running_service: RunningService
+) -> None:
+    dora = running_service.analyst(PureDP(epsilon=2))
+    question = f"{PRICED} COUNT(*) AS n FROM visits"
+    output, trouble = psql(
+        wire,
+        dora,
+        f"SET client_min_messages = warning; {question}; SHOW discreet.remaining;",
+        "--csv",
+    )
+    assert trouble == ""
+    header, row = output.splitlines()[-2:]
+    assert header == "purpose,remaining,of"
+    assert row.endswith(",epsilon 1.5,epsilon 2")
+    assert spent(dora) == 0.5
+
+
+def test_show_lists_the_settings_of_questions(wire: OpenedWire, ann: ApiUser) -> None:
+    output, _ = psql(wire, ann, "SHOW ALL; SHOW discreet.confidence;", "--csv")
+    assert "discreet.confidence,0.95," in output
+    assert "discreet.purpose,," in output
+    assert output.splitlines()[-1] == "0.95"
 
 
 def test_psql_describes_tables_from_public_declarations(wire: OpenedWire, ann: ApiUser) -> None:

@@ -44,6 +44,19 @@ def unit(table: Fields) -> PrivacyUnit:
     return Replace(made) if replaced else made
 
 
+def unit_without_tables(project: Fields) -> PrivacyUnit | None:
+    """``[unit]`` of a project for streams alone; how many events count, each stream says."""
+    if project.maybe("unit", TABLE) is None:
+        return None
+    fields = project.part("unit")
+    made: Row | Person = Row()
+    if fields.choice("kind", ("person", "row")) == "person":
+        with project.at("unit"):
+            made = Person(fields.take("id", TEXT), of=fields.maybe("of", TEXT))
+    fields.finish()
+    return made
+
+
 def columns(table: Fields) -> dict[str, Declaration]:
     """The declared columns, by name."""
     made = {}

@@ -22,7 +22,7 @@ from discreet.curator.budget import PrivacyBudget
 from discreet.curator.curator import Curator
 from discreet.curator.policy.policy import Policy
 from discreet.curator.project import locations as places
-from discreet.curator.project.declarations import budget
+from discreet.curator.project.declarations import budget, unit_without_tables
 from discreet.curator.project.fields import TABLE, Fields
 from discreet.curator.project.ledger import ProjectLedger
 from discreet.curator.project.locations import DatabaseServer, Embedded, FileLedger, ServerLedger
@@ -40,7 +40,7 @@ class Project:
     """Tables, units, columns, budget and ledger. Reading one touches no data and no ledger.
 
     ``service`` and ``record`` are the parts of the file that the service reads; here they are kept
-    as they stand.
+    as they stand. ``alone`` is the unit of a project for streams, which has no private table.
     """
 
     tables: Mapping[str, PrivateEntry | PublicEntry]
@@ -51,6 +51,7 @@ class Project:
     owner_log: Path | None = None
     service: Fields | None = None
     record: Fields | None = None
+    alone: PrivacyUnit | None = None
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Project:
@@ -82,9 +83,12 @@ class Project:
             ) from None
         fields = Fields(values, (), text)
         engine = places.engine(fields, folder)
+        listed = tables(fields, folder, on_server=isinstance(engine, places.DatabaseServer))
+        private = any(isinstance(each, PrivateEntry) for each in listed.values())
         made = cls(
             engine=engine,
-            tables=tables(fields, folder, on_server=isinstance(engine, places.DatabaseServer)),
+            tables=listed,
+            alone=None if private else unit_without_tables(fields),
             budget=budget(fields),
             ledger=places.ledger(fields, folder),
             policy=_policy(fields, folder),
@@ -106,6 +110,8 @@ class Project:
         return PrivacyBudget(self.budget, self.unit, self._units())
 
     def _units(self) -> tuple[PrivacyUnit, ...]:
+        if self.alone is not None:
+            return (self.alone,)
         return tuple(each.unit for each in self.tables.values() if isinstance(each, PrivateEntry))
 
     def curator(self) -> Curator:
@@ -154,6 +160,7 @@ class Project:
             ledger=ledger,
             engine=engine,
             policy=self.policy,
+            unit=self.alone,
             **self._opened(engine),  # type: ignore[arg-type]
         )
 

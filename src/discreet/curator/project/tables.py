@@ -114,11 +114,12 @@ def tables(
             types=_types(fields),
         )
         fields.finish()
-    if not made:
+    if not made and project.maybe("unit", TABLE) is None:
         raise InvalidParameter(
             code="project_field_missing",
             expectation="a private table, [tables.NAME]",
-            remedy="Write [tables.visits] with its path, unit and columns.",
+            remedy="Write [tables.visits] with its path, unit and columns; or, for streams alone, "
+            '[unit] with kind = "person" and id = the field that says whose an event is.',
         )
     for name, fields in project.parts("public"):
         if name in made:

@@ -104,7 +104,7 @@ class SynopsisRelease:
         # As of counts in SQL: what cannot be negative has no end below zero.
         parts = [np.full(p.queries, 0.0 if _counts(p) else -np.inf) for p in workload.products]
         least = np.concatenate(parts)
-        return np.maximum(answers - widths, least), np.maximum(answers + widths, least)
+        return np.maximum(answers - widths, least), np.maximum(answers, least) + widths
 
     def table(self, *names: str, confidence: float = _CONFIDENCE) -> Release:
         """The estimated counts by some attributes: a release that exports, plots and prints.

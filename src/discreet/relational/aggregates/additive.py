@@ -56,14 +56,14 @@ class SingleMeasure(Aggregate):
     def estimated(
         self, name: str, estimates: Estimates, confidence: float
     ) -> ReleasedColumn | None:
-        """The estimates, cut where the truth cannot be."""
+        """The estimates; the interval of one where the truth cannot be is that of the nearest."""
         if not estimates.has(self.additive):
             return None
         values, width = estimates.values(self.additive, confidence)
         low = self.within[0]
         ends = Ends(
             tuple(np.maximum(values - width, low).tolist()),
-            tuple(np.maximum(values + width, low).tolist()),
+            tuple((np.maximum(values, low) + width).tolist()),
         )
         return ReleasedColumn.given(
             name, values.tolist(), interval=ends, note=estimate_note(confidence)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from discreet.relational.post_processing.uncertain import Derived, Stated, Value, point
 from discreet.release import ReleasedColumn
 from discreet.release.column import Ends
-from discreet.release.draws import Range, Released, cut, shared_noise, whole_part
+from discreet.release.draws import Range, Released, around, shared_noise, whole_part
 from discreet.release.estimate import Contrast, Estimate, Ratio
 from discreet.release.format import percent
 from discreet.release.intervals.linear import half_width
@@ -88,7 +88,7 @@ class _Intervals:
         width: Released = self.widths[key]
         if value.is_whole():
             width = whole_part(width)
-        return cut((value.value - width, value.value + width), value.within)
+        return around(value.value, width, value.within)
 
     def _ratios(self, rows: list[int], values: Sequence[Value], found: list[Range]) -> None:
         ratios = [value for row in rows if isinstance(value := values[row], Ratio)]

@@ -83,21 +83,13 @@ def _answer(
         ]
         places, beside = (decimals(median(wide)) if wide else None), ""
     within = [
-        _within(value, low, high, places)
-        for value, low, high in zip(values, lower, upper, strict=True)
+        f"{below(low, places)} to {above(high, places)}"
+        for low, high in zip(lower, upper, strict=True)
     ]
     return [
         (ShownColumn(answer.name, beside, number=True), [_text(v, places) for v in values]),
         (ShownColumn(f"{percent(confidence)} interval", answer.name, number=True), within),
     ]
-
-
-def _within(value: Any, low: float, high: float, places: int | None) -> str:
-    """An interval; one that lies beyond what is possible was cut to a point, and is not certain."""
-    if low == high and isinstance(value, int | float) and value != low:
-        side = "below" if value < low else "above"
-        return f"close to {shown(low, places)}: noise led {side} it"
-    return f"{below(low, places)} to {above(high, places)}"
 
 
 def _text(value: Any, places: int | None) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.release import Release
+from discreet.release.footer import caveats
 from discreet.server.jobs.columns import ColumnsRequest
 from discreet.server.jobs.kind import JobRequest
 from discreet.server.jobs.preview import PreviewRequest
@@ -27,7 +28,7 @@ from discreet.server.wire.errors import JobRefused
 from discreet.server.wire.rowset import Columns, RowSet, WireColumn, texts
 from discreet.server.wire.session_settings import SessionSettings
 from discreet.server.wire.statements import WireStatement
-from discreet.server.wire.types import KINDS, WireType
+from discreet.server.wire.types import KINDS, TEXT, WireType
 
 Started = Callable[[str], None]
 """Told the id of a job that is under way, so that it can be given up."""
@@ -73,8 +74,28 @@ async def answered(
     view = await service.questions.left(person, view.id)
     require_finished(view, statement)
     assert view.result is not None
-    rows = await asyncio.to_thread(_rows, view.result, columns)
-    return RowSet(columns, rows), view.charged
+    return await asyncio.to_thread(_row_set, view.result, columns), view.charged
+
+
+REMAINING: Columns = tuple(WireColumn(name, TEXT) for name in ("purpose", "remaining", "of"))
+"""The columns of SHOW discreet.remaining."""
+
+
+async def remaining(service: Service, person: Member) -> RowSet:
+    """What is left of each budget of one's own; free, and told at the times of answers."""
+    own = await service.accounts.own(person)
+    rows = [
+        (each["purpose"], _numbers(each.get("remaining")), _numbers(each["budget"]))
+        for each in own["accounts"]
+    ]
+    return RowSet(REMAINING, rows, "SHOW")
+
+
+def _numbers(amounts: dict[str, float] | None) -> str | None:
+    """A price as EXPLAIN says it; None while something of it is at work."""
+    if amounts is None:
+        return None
+    return ", ".join(f"{name} {amount:.6g}" for name, amount in amounts.items())
 
 
 async def _finished(
@@ -109,8 +130,8 @@ def require_finished(view: JobView, statement: WireStatement) -> None:
         )
 
 
-def _rows(result: str, columns: Columns) -> list[tuple[Any, ...]]:
-    """The rows of a release under the columns that were announced."""
+def _row_set(result: str, columns: Columns) -> RowSet:
+    """The rows of a release under the columns that were announced, and what stands beside them."""
     release = Release.from_json(json.dumps(json.loads(result)["release"]))
     values = release.to_dict()
     empty = [None] * len(release)
@@ -118,7 +139,7 @@ def _rows(result: str, columns: Columns) -> list[tuple[Any, ...]]:
         [_fitting(each, column.form) for each in values.get(column.name, empty)]
         for column in columns
     ]
-    return list(zip(*found, strict=True))
+    return RowSet(columns, list(zip(*found, strict=True)), notices=caveats(release))
 
 
 def _fitting(value: Any, form: WireType) -> Any:

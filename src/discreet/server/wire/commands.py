@@ -41,6 +41,13 @@ class CommandResult:
     forgets_all: bool = False
 
 
+def shows_remaining(statement: WireStatement) -> bool:
+    """Whether it is SHOW discreet.remaining, which the service answers and not the session."""
+    tokens = statement.tokens
+    said = "".join(token.text for token in tokens[1:]).lower()
+    return statement.words[0] == "SHOW" and said == "discreet.remaining"
+
+
 def columns_of(statement: WireStatement, state: SessionState) -> tuple[WireColumn, ...] | None:
     """The columns that a command will have; None for those without rows."""
     return _shown(statement, state).columns if statement.words[0] == "SHOW" else None

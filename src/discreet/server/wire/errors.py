@@ -97,6 +97,12 @@ def warning(text: str) -> bytes:
     return messages.report(b"N", fields)
 
 
+def notice(text: str) -> bytes:
+    """What readers should know beside what was asked for."""
+    fields = [("S", "NOTICE"), ("V", "NOTICE"), ("C", "00000"), ("M", text)]
+    return messages.report(b"N", fields)
+
+
 def protocol_violation() -> InvalidParameter:
     """Bytes came that are no message."""
     return InvalidParameter(

@@ -25,11 +25,15 @@ Columns = tuple[WireColumn, ...]
 
 @dataclass(frozen=True)
 class RowSet:
-    """Rows under columns; no columns where a statement has no rows to give."""
+    """Rows under columns; no columns where a statement has no rows to give.
+
+    ``notices`` are what readers must know beside the rows.
+    """
 
     columns: Columns | None
     rows: Sequence[Sequence[Any]] = ()
     tag: str = ""
+    notices: Sequence[str] = ()
 
     def complete(self, sent: int) -> bytes:
         """The message at the end, after so many rows."""

@@ -28,6 +28,7 @@ from discreet.server.wire.errors import (
     MOST_PORTALS,
     MOST_STATEMENTS,
     error_response,
+    notice,
     parameter_count,
     portal_unknown,
     several_statements,
@@ -151,7 +152,13 @@ class WireSession:
             await self.stream.put(messages.row_description(fields))
             for row in result.rows:
                 await self.stream.put(row_message(row, columns, fields))
+        await self._told(result)
         await self.stream.put(result.complete(len(result.rows)))
+
+    async def _told(self, result: RowSet) -> None:
+        """What stands beside the rows, unless the client asked for less."""
+        if self.state.settings.wants_notices():
+            await self.stream.put(*map(notice, result.notices))
 
     # The extended protocol ----------------------------------------------------------------------
 
@@ -244,6 +251,7 @@ class WireSession:
         if portal.statement is None:
             await self.stream.put(messages.EMPTY_QUERY)
             return
+        first = portal.result is None
         if portal.result is None:
             columns = await self._described(portal, portal.statement)
             portal.result = await self._run(portal.statement, columns)
@@ -258,6 +266,8 @@ class WireSession:
                 await self.stream.put(row_message(row, columns, fields))
         portal.sent = end
         more = portal.sent < len(result.rows)
+        if first:
+            await self._told(result)
         await self.stream.put(messages.SUSPENDED if more else result.complete(len(shown)))
 
     async def _sync(self) -> None:
@@ -281,6 +291,8 @@ class WireSession:
             case StatementKind.READING:
                 return (await self._read(statement)).columns
             case StatementKind.COMMAND:
+                if commands.shows_remaining(statement):
+                    return answers.REMAINING
                 return commands.columns_of(statement, self.state)
 
     async def _run(self, statement: WireStatement, columns: Columns | None) -> RowSet:
@@ -306,6 +318,8 @@ class WireSession:
             case StatementKind.READING:
                 return await self._read(statement)
             case StatementKind.COMMAND:
+                if commands.shows_remaining(statement):
+                    return await answers.remaining(self.service, await self._person())
                 return await self._command(statement)
 
     async def _asked(self, statement: WireStatement, columns: Columns) -> RowSet:

@@ -12,10 +12,12 @@ from typing import Any
 from discreet.core.errors import InvalidParameter
 
 _MOST, _LONGEST = 64, 500
-_OWN = ("discreet.purpose", "discreet.account", "discreet.confidence")
+_OWN = {"discreet.purpose": "", "discreet.account": "", "discreet.confidence": "0.95"}
+"""Settings of ``discreet``, and what they are where nothing was said."""
 _NAMES = {"datestyle": "DateStyle", "timezone": "TimeZone", "intervalstyle": "IntervalStyle"}
 _FOLLOWED = ("application_name", "client_encoding", "DateStyle", "TimeZone", "IntervalStyle")
 """Settings of which clients are told when they change."""
+_QUIET = ("warning", "error", "fatal", "panic")
 VERSION = "15.0"
 _BEGINNING = {
     "server_version": f"{VERSION} (discreet)",
@@ -105,11 +107,11 @@ class SessionSettings:
         known = self._name(name)
         if known not in self._values and known not in _OWN:
             raise _unknown(name)
-        return known, self._values.get(known, "")
+        return known, self._values.get(known) or _OWN.get(known, "")
 
     def everything(self) -> list[tuple[str, str]]:
         """All of them, by name."""
-        return sorted(self._values.items())
+        return sorted({**_OWN, **{name: self.show(name)[1] for name in self._values}}.items())
 
     def terms(self) -> dict[str, Any]:
         """What requests take from the session: who pays, and what for."""
@@ -118,11 +120,15 @@ class SessionSettings:
 
     def confidence(self) -> float:
         """The confidence of the intervals that answers come with."""
-        said = self._values.get("discreet.confidence", "")
+        _, said = self.show("discreet.confidence")
         try:
-            return 0.95 if not said else float(said)
+            return float(said)
         except ValueError:
             raise _unknown(said) from None
+
+    def wants_notices(self) -> bool:
+        """Whether the client takes messages that are no warnings, as PostgreSQL reads it."""
+        return self._values["client_min_messages"].strip("'").lower() not in _QUIET
 
     def _name(self, name: str) -> str:
         known = name.lower()
@@ -139,7 +145,7 @@ def _unknown(name: str) -> InvalidParameter:
         code="setting_unknown",
         expectation=f"a setting of this session, or one of {', '.join(_OWN)}",
         received=name[:64],
-        remedy="SHOW ALL lists them.",
+        remedy="SHOW ALL lists them; SHOW discreet.remaining says what is left of your budgets.",
     )
 
 

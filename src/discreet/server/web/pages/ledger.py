@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from statistics import median
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.release.format import at_most
 from discreet.server.rights import PersonRole
 from discreet.server.state.pagination import Cursor, cursor_from
 from discreet.server.web.page_context import MonitorPage, PageContext, PageRoute, ReadLedgerPage
@@ -87,7 +89,7 @@ async def _ledger(
     found = await page.service.ledger.entries(page.person, after=after, count=PAGE)
     granted = await _granted(page)
     told: dict[str, Any] = {
-        "entries": [(each, _about(each, granted), as_json(each)) for each in found["entries"]],
+        "entries": [(each, about(each, granted), as_json(each)) for each in found["entries"]],
         "after": after,
         "before": max(0, after - PAGE),
         "next": found["next"],
@@ -110,15 +112,15 @@ async def _granted(page: PageContext) -> dict[str, str]:
     return found
 
 
-def _about(entry: dict[str, Any], granted: dict[str, str]) -> str:
+def about(entry: dict[str, Any], granted: dict[str, str]) -> str:
     """What an entry is about, in a few words."""
     body = entry.get("body") or {}
-    charge = ", ".join(str(part) for part in body.get("charge", ()))
+    charge = ", ".join(at_most(Fraction(str(part))) for part in body.get("charge", ()))
     said = [str(body["asker"])] if body.get("asker") else []
     if body.get("name") in granted:
         said.append(f"to {granted[body['name']]}")
     if charge:
-        said.append(f"charge {charge}")
+        said.append(f"charge {charge.removesuffix(', 0')}")
     detail = body.get("detail") or {}
     if isinstance(detail, dict) and detail.get("sql"):
         said.append(" ".join(str(detail["sql"]).split())[:80])

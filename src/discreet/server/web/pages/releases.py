@@ -15,6 +15,7 @@ from discreet.core.errors import DiscreetError
 from discreet.curator.synopsis.stored_form import synopsis_from_json
 from discreet.release import Release
 from discreet.release.active_limits import limit_text
+from discreet.release.footer import BELOW_ZERO, is_below_zero
 from discreet.release.guarantee import guarantee_text, protection_text
 from discreet.server.api.releases import PublicationBody
 from discreet.server.rights import Action
@@ -193,6 +194,7 @@ def _notes(release: Release) -> tuple[str, ...]:
     limits = [limit_text(each) for each in release.statement.get("active_limits", ())]
     return (
         *notes,
+        *([f"{BELOW_ZERO.capitalize()}."] if is_below_zero(release) else []),
         *(f"Limit: {each}; the intervals do not cover that." for each in limits),
         *(f"Warning: {each}" for each in release.warnings),
     )
