@@ -58,6 +58,8 @@ def test_comma_separated_values_have_every_column_in_full(project: Path) -> None
     again = run(f'query "{BY_WARD}" --epsilon 0.5 --json').json["rows"]
     assert [float(row["age"]) for row in rows] == [row["age"] for row in again]
     assert list(rows[0]) == ["ward", "n", "n_lower", "n_upper", "age", "age_lower", "age_upper"]
+    assert "counts as at most 3 rows; not in the intervals" in done.error
+    assert "guarantee: epsilon 0.5 for each patient" in done.error
 
 
 def test_accuracy_is_bought_at_its_price(project: Path) -> None:

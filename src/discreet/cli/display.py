@@ -11,7 +11,7 @@ import json
 import math
 import shlex
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import date
@@ -101,6 +101,12 @@ def show_curves(alphas: tuple[float, ...], curves: Mapping[str, list[float]]) ->
     console.print(Text("misses of any test for one person's presence, at least", style="bold"))
     console.print(table)
     console.print(Text("Guessing misses 1 - false alarms.", style="dim"))
+
+
+def beside(told: Iterable[str]) -> None:
+    """Say on standard error what columns on standard output do not."""
+    for line in told:
+        Console(stderr=True, highlight=False).print(Text(line, style="dim"), soft_wrap=True)
 
 
 def saved(path: Path) -> None:

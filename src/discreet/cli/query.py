@@ -134,7 +134,10 @@ def query(
             told = {"statement": stated(release)} if statement else {}
             display.as_json({**answered(release, left), **told})
         elif table:
+            from discreet.release.footer import caveats
+
             write_csv(release)
+            display.beside(caveats(release))
         else:
             display.lines(str(release))
             display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")
@@ -241,7 +244,7 @@ def stated(release: Release) -> object:
 
 
 def write_csv(release: Release) -> None:
-    """All columns on standard output."""
+    """All columns on standard output; what they do not say goes beside."""
     columns = release.to_dict()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(columns)
