@@ -164,3 +164,17 @@ def test_a_parquet_file_that_is_not_whole_is_waited_for(tmp_path: Path) -> None:
     assert len(everything(source)) == 10
     unkeyed = begun(ParquetFiles(tmp_path, EventFields()))
     assert [len(events) for events in unkeyed.read(unkeyed.cut())] == [10]
+
+
+@pytest.mark.parametrize("length", [1, 1 << 15, 1 << 16, (1 << 16) + 1, 1 << 19])
+def test_lines_longer_than_what_is_read_at_once_are_read(tmp_path: Path, length: int) -> None:
+    place = tmp_path / "long.jsonl"
+    long = json.dumps({"key": "A", "more": "x" * length})
+    place.write_text(f'{long}\n{{"key": "B"}}\n{long}\n{long}')
+    source = JSONLines(place, EventFields(key="key"))
+    source.begin(None)
+    found = [key for events in source.read(source.cut()) for key in events.keys]
+    assert found == ["A", "B", "A"]
+    with place.open("a") as file:
+        file.write("\n")
+    assert [key for events in source.read(source.cut()) for key in events.keys] == ["A"]

@@ -331,6 +331,7 @@ class LiveStream:
         try:
             for events in self._source.read(self._closings.of(number)):
                 self._intake.take(events, number)
+                self._closings.give_way()
         except BaseException:  # a key that was pressed, too
             if not self._store.keeps:
                 self._intake.close(number)  # exact counts would lie in memory from here on

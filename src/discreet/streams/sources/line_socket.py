@@ -32,7 +32,7 @@ from discreet.streams.sources.text_file import json_record
 _LONGEST = 1 << 20
 _MOST = 1 << 20
 _BLOCK = 1 << 16
-_BATCH = 1 << 14
+_BATCH = 1 << 11
 
 
 @dataclass

@@ -17,7 +17,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.streams.live.events import EventFields, Events
 from discreet.streams.sources.source import Offset, away, changed
 
-_BATCH = 10_000
+_BATCH = 2_000
 _BEGINNING = "0-0"
 
 

@@ -22,7 +22,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.streams.live.events import EventFields, Events
 from discreet.streams.sources.source import Offset, away, changed
 
-_BLOCK = 1 << 22
+_BLOCK = 1 << 16
 _LONGEST = 1 << 20
 _KNOWN = 4096
 
@@ -72,6 +72,8 @@ class _GrowingFile:
             while self._place < end:
                 file.seek(self._place)
                 block = file.read(min(_BLOCK, end - self._place))
+                if b"\n" not in block:  # a long line
+                    block += file.read(max(0, min(_LONGEST, end - self._place) - len(block)))
                 whole = block.rfind(b"\n") + 1
                 if not whole:
                     if len(block) < _LONGEST or not self._passed_over(file, end):
