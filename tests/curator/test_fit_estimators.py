@@ -235,6 +235,21 @@ def test_what_cannot_be_fitted_is_refused_for_nothing(
     assert source.remaining == dp.PureDP(epsilon=100, unit=dp.Row())
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("SELECT x0, state FROM people", "fit_not_numbers"),
+        ("SELECT x0, x1 > 0 AS high FROM people", "fit_not_numbers"),
+        ("SELECT x0, x1 * state AS wrong FROM people", "type_clash"),
+    ],
+)
+def test_columns_that_are_no_numbers_are_refused_in_words_of_fits(text: str, code: str) -> None:
+    asked = curator()
+    with pytest.raises(DiscreetError, match=code):
+        asked.fit(learn.LinearRegression(), text, target="x0", spend=SPEND)
+    assert asked.spent.epsilon == 0
+
+
 def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "model.json"
     fitted = quiet().fit(learn.Ridge(), THREE, target="x2", spend=SPEND)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from discreet import local
-from discreet.local.frequencies import consistent, simplex
+from discreet.local.frequencies import Frequencies, consistent, simplex
 
 SHARES = st.lists(st.floats(-2, 2), min_size=2, max_size=12)
 
@@ -75,3 +75,14 @@ def test_noise_alone_passes_the_cut_as_rarely_as_stated(epsilon: float, bits: in
         passed += int((found.base_cut(confidence=0.5).shares[1:] > 0).sum())
     # about 30 are expected; more than 75 has a chance below 1e-9 (Poisson)
     assert 5 < passed < 75
+
+
+def test_shares_print_as_a_table_of_the_largest() -> None:
+    found = Frequencies(np.array([0.2, 0.9]), np.array([0.01, 0.01]), 50, ("no", "yes"))
+    assert str(found).splitlines() == [
+        "yes  0.9000  (0.7040 to 1.0000)",
+        "no   0.2000  (0.0040 to 0.3960)",
+        "shares of 50 people, with 95% intervals",
+    ]
+    many = Frequencies(np.zeros(25), np.full(25, np.nan), 50)
+    assert "… and 5 more" in str(many)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from scipy.special import ndtri
 from discreet.core.parameters import probability
 
 Floats = NDArray[np.float64]
+_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,24 @@ class Frequencies:
             self.shares + reach * self.standard_errors,
         )
 
+    def __str__(self) -> str:
+        """The largest shares with their 95 % intervals, cut to what a share may be."""
+        low, high = (np.clip(each, 0, 1) for each in self.intervals(confidence=0.95))
+        order = np.argsort(-self.shares, kind="stable")[:_SHOWN]
+        names = [str(self._names[int(place)]) for place in order]
+        wide = max((len(name) for name in names), default=0)
+        lines = [
+            f"{name:{wide}}  {self.shares[place]:.4f}  ({low[place]:.4f} to {high[place]:.4f})"
+            for name, place in zip(names, order, strict=True)
+        ]
+        more = len(self.shares) - len(lines)
+        rest = [f"… and {more} more"] if more else []
+        return "\n".join([*lines, *rest, f"shares of {self.people} people, with 95% intervals"])
+
+    @property
+    def _names(self) -> Sequence[Any]:
+        return self.labels if self.labels is not None else range(len(self.shares))
+
     def projected(self) -> Frequencies:
         """The nearest shares that are not negative and add up to one."""
         return replace(self, shares=simplex(self.shares))
@@ -73,8 +93,7 @@ class Frequencies:
     def top(self, size: int) -> list[tuple[Any, float]]:
         """The ``size`` largest shares with their labels or numbers, the largest first."""
         order = np.argsort(-self.shares, kind="stable")[:size]
-        names = self.labels if self.labels is not None else range(len(self.shares))
-        return [(names[int(place)], float(self.shares[place])) for place in order]
+        return [(self._names[int(place)], float(self.shares[place])) for place in order]
 
     @property
     def _variance_of_noise(self) -> float:
@@ -87,10 +106,9 @@ class Frequencies:
 
         low, high = self.intervals(confidence=confidence)
         order = np.argsort(-self.shares, kind="stable")[:most]
-        names = self.labels if self.labels is not None else tuple(range(len(self.shares)))
         rows = [
             {
-                "value": str(names[int(i)]),
+                "value": str(self._names[int(i)]),
                 "share": float(self.shares[i]),
                 "low": float(low[i]),
                 "high": float(high[i]),

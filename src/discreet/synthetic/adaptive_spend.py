@@ -42,6 +42,7 @@ from discreet.queries.record_count import MOST, RecordCount
 
 _STEP = 1 << 12
 """Scores are whole numbers of this part of a record, so that their sensitivity is exact."""
+_LEAST_VARIANCE = 2.0**-20
 
 
 class SpendTerms:
@@ -127,10 +128,14 @@ class AdaptiveSpend:
         return Fraction(limit - spent, limit)
 
     def measured(self, counts: NDArray[np.int64], share: Number) -> tuple[Floats, float]:
-        """Noisy counts of a marginal for a share of the whole, and the variance of each."""
+        """Noisy counts of a marginal for a share of the whole, and the variance of each.
+
+        The variance is a weight among others for what follows, and so never nothing.
+        """
         noise = self.terms.noise(share)
         self._charge(noise.event)
-        return noise.release(counts).astype(np.float64), deviation(noise) ** 2
+        variance = max(deviation(noise) ** 2, _LEAST_VARIANCE)
+        return noise.release(counts).astype(np.float64), variance
 
     def selected(self, scores: Sequence[int], share: Number, heaviest: int) -> int:
         """The position of a high score, for a share of the whole."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.parameters import exact
 from discreet.core.source import Moments, Products
 from discreet.core.unit import Person
@@ -55,8 +55,24 @@ class ColumnTotals:
     def of(cls, text: str, columns: Sequence[str], translate: Translate) -> ColumnTotals:
         """Those of a SELECT; refused where one is no number."""
         sums = [f"SUM(t.{_quoted(column)}) AS s{n}" for n, column in enumerate(columns)]
-        query = translate(f"SELECT {', '.join(sums)} FROM ({text}) AS t")
-        return cls(text, tuple(columns), tuple(_totals(query)))
+        made = cls(text, tuple(columns), ())
+        query = made.translated(translate, f"SELECT {', '.join(sums)} FROM ({text}) AS t")
+        return replace(made, totals=tuple(_totals(query)))
+
+    def translated(self, translate: Translate, asked: str) -> Query:
+        """A question for sums; refused in words of fits where columns are no numbers."""
+        try:
+            return translate(asked)
+        except DiscreetError as error:
+            if error.code != "type_clash":
+                raise
+        translate(f"SELECT COUNT(*) AS n FROM ({self.text}) AS t")  # if it is the SELECT's own
+        raise InvalidParameter(
+            code="fit_not_numbers",
+            expectation=f"numbers in the columns that are fitted: {', '.join(self.columns)}",
+            remedy="Make numbers of truth values and categories in the SELECT: "
+            "CASE WHEN returned THEN 1 ELSE 0 END AS returned.",
+        )
 
     @property
     def bounds(self) -> Bounds:
@@ -102,7 +118,7 @@ class TableMoments:
         label: str | None = None,
     ) -> TableMoments:
         """Sums within these bounds, over rows that have ``needed``, by the values of ``label``."""
-        query = translate(columns.asked(needed=needed, label=label))
+        query = columns.translated(translate, columns.asked(needed=needed, label=label))
         found = zip(_totals(query), *bounds, strict=True)
         totals = tuple(_on_grid(total, low, high) for total, low, high in found)
         made = cls(query, totals, products, engine)
