@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -135,3 +136,21 @@ def test_an_epsilon_of_a_million_buys_the_ridge_that_was_asked_for() -> None:
     )
     assert made.strength == pytest.approx(0.5)
     assert np.isfinite(made.minimise(np.ones((5, 2)), np.ones(5))).all()
+
+
+@pytest.mark.parametrize("far", [1e300, 0.0, 1e-320])
+@pytest.mark.parametrize("loss", [*SMOOTH, learn.AbsoluteLoss()], ids=repr)
+def test_candidates_whose_losses_no_number_tells_apart_are_refused_before_data(
+    loss: Any, far: float
+) -> None:
+    """For some rows a division by their reach, or a square, would warn."""
+    with pytest.raises(InvalidParameter, match=r"reach_unusual|interval_missing"):
+        learn.ExponentialLine(loss=loss, low=-far, high=far, privacy=PRIVATE)
+    with pytest.raises(InvalidParameter, match=r"reach_unusual|candidates_shape"):
+        learn.ExponentialERM(
+            loss=loss, rows=learn.Cube(1), candidates=np.array([[-far], [far]]), privacy=PRIVATE
+        )
+    made = learn.ExponentialLine(loss=loss, low=-(2.0**399), high=2.0**399, privacy=PRIVATE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made.minimise(np.array([np.nan, 1.0, np.inf]), np.array([np.inf, 1e300, -1e308]))

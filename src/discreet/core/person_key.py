@@ -6,6 +6,8 @@ Source: contract, "Units and neighbours".
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 
@@ -23,9 +25,13 @@ def is_missing(value: object) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     try:
-        return bool(value != value)  # noqa: PLR0124  # what NaN is known by
-    except Exception:  # a signalling NaN, or an object that does not compare: it names nobody
+        if value != value:  # noqa: PLR0124  # what NaN is known by
+            return True
+        if not isinstance(value, str | bytes | int | float | np.generic):
+            person_key(value)
+    except Exception:  # a signalling NaN, an object that does not compare or print: it names nobody
         return True
+    return False
 
 
 def person_key(value: object) -> PersonKey:
@@ -35,11 +41,14 @@ def person_key(value: object) -> PersonKey:
     True
     >>> person_key("7") == person_key(7)
     False
+    >>> from decimal import Decimal
+    >>> person_key(Decimal("7.0")) == person_key(Decimal("7.00")) == person_key(7)
+    True
     """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():
         value = int(value)
-    if isinstance(value, int | float):
+    if isinstance(value, int | float | Decimal | Fraction):
         return "number", value
     return type(value).__name__, value if isinstance(value, str | bytes) else repr(value)

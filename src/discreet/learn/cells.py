@@ -10,10 +10,15 @@ from discreet.core.arrays import Floats
 
 
 def as_number(value: Any) -> float:
-    """A value as a double, or NaN where it is no number or beyond all doubles."""
+    """A value as a double, or NaN where it is no number or beyond all doubles.
+
+    Arrays and complex numbers are none, also where NumPy would take a part of them with a warning.
+    """
+    if isinstance(value, np.ndarray | np.complexfloating):
+        return np.nan
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever an object does: it is one cell, and fitting goes on
         return np.nan
 
 

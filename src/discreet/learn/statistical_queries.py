@@ -194,7 +194,7 @@ def _differ(one: Any, other: Any) -> Bools:
 def _same(one: Any, other: Any) -> bool:
     try:
         return bool(one == other)
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object does when it is compared
         return False
 
 

@@ -2,7 +2,10 @@
 
 import json
 import math
+import warnings
 from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -59,6 +62,39 @@ def test_numbers_beyond_the_bounds_are_clamped_and_those_that_are_none_are_missi
     column = NumberColumn.between(0, 10, bins=2)
     values = [-math.inf, -1, 0, 4.999, 5, 10, 11, math.inf, math.nan, None, "x"]
     assert column.encode(values).tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2]
+
+
+class Rude:
+    """Is itself, and raises whatever else is done with it."""
+
+    def __float__(self) -> float:
+        raise RuntimeError
+
+    def __hash__(self) -> int:
+        raise RuntimeError
+
+
+def test_no_cell_raises_warns_or_changes_how_others_are_read() -> None:
+    odd: list[object] = [
+        *(
+            Rude(),
+            [1.0],
+            np.array([1.0]),
+            np.ma.masked,
+            np.complex128(1 + 2j),
+            "x",
+            Decimal("sNaN"),
+        ),
+        *(10**400, -(10**400), Fraction(10**400, 3), np.longdouble("1e4000")),
+    ]
+    numbers = NumberColumn.between(0, 10, bins=5)
+    listed = CategoryColumn((0.5, "x", 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for column in (numbers, listed):
+            alone = [int(column.encode([each])[0]) for each in (*odd, 0.5, 3)]
+            assert column.encode([*odd, 0.5, 3]).tolist() == alone
+    assert numbers.encode(odd).tolist() == [numbers.bins] * 7 + [4, 0, 4, 4]
 
 
 def test_what_is_not_listed_is_missing_and_true_is_not_one() -> None:

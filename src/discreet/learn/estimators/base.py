@@ -172,7 +172,7 @@ def _place(places: dict[Any, int], value: Any) -> int:
     """Where a label stands; -1 for one that is unknown, or that cannot even be looked up."""
     try:
         return places.get(value, -1)
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object does when it is hashed or compared
         return -1
 
 

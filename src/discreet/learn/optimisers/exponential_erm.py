@@ -22,7 +22,7 @@ from discreet.core.events.event import Event
 from discreet.learn.exact_sums import sums
 from discreet.learn.losses import Loss, admitted
 from discreet.learn.optimisers.row_sets import RowSet
-from discreet.learn.optimisers.selections import epsilon_of_each
+from discreet.learn.optimisers.selections import FARTHEST, epsilon_of_each, require_reach
 from discreet.learn.privacy import Privacy, bounded_rows
 from discreet.learn.row_products import predictions, predictions_of_each
 from discreet.mechanisms.exponential import Exponential
@@ -60,12 +60,13 @@ class ExponentialERM:
                 received=shape,
                 remedy="Write candidates=np.linspace(0, 1, 101)[:, None].",
             )
-        if not np.isfinite(self.candidates).all():
+        if not (np.abs(self.candidates) <= FARTHEST).all():
             raise InvalidParameter(
                 code="candidates_shape",
-                expectation="finite candidates",
+                expectation="finite candidates of usual size",
                 remedy="Write candidates=np.linspace(0, 1, 101)[:, None].",
             )
+        require_reach(self.reach)
 
     @property
     def reach(self) -> float:

@@ -26,7 +26,7 @@ from discreet.core.search import least
 from discreet.learn.exact_sums import slices, sums
 from discreet.learn.losses import Loss, admitted
 from discreet.learn.optimisers.row_sets import Ball
-from discreet.learn.optimisers.selections import epsilon_of_each
+from discreet.learn.optimisers.selections import FARTHEST, epsilon_of_each, require_reach
 from discreet.learn.privacy import Privacy, bounded_rows
 from discreet.mechanisms.exponential import Exponential
 from discreet.noise import log_linear
@@ -68,12 +68,13 @@ class ExponentialLine:
     def __post_init__(self) -> None:
         """Refuse what is no interval, and too few or too many knots."""
         count("knots", self.knots, least=2)
-        if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
+        if not (-FARTHEST <= self.low < self.high <= FARTHEST):
             raise InvalidParameter(
                 code="interval_missing",
-                expectation="low < high, finite",
+                expectation="low < high, finite numbers of usual size",
                 remedy="Declare the interval from what is known, never from the data.",
             )
+        require_reach(self.reach)
         if self.knots > 1 << 12:
             raise InvalidParameter(
                 code="interval_missing",

@@ -54,8 +54,8 @@ class CategoryColumn:
         rest = len(self.values) if self.missing else OUTSIDE
         try:
             found = [places.get(_key(value), rest) for value in values]
-        except TypeError:  # a value that has no hash is in no list
-            found = [places.get(_key(v), rest) if _hashes(v) else rest for v in values]
+        except Exception:  # a value that has no hash, or does not compare, is in no list
+            found = [_found(places, value, rest) for value in values]
         return np.array(found, dtype=np.int64)
 
     def decode(self, codes: Codes, randomness: Source) -> list[Any]:
@@ -89,9 +89,8 @@ def _key(value: object) -> object:
     return (bool, value) if isinstance(value, bool) else value
 
 
-def _hashes(value: object) -> bool:
+def _found(places: Mapping[object, int], value: object, rest: int) -> int:
     try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
+        return places.get(_key(value), rest)
+    except Exception:  # a value of the data may fail in any way, and none may show
+        return rest

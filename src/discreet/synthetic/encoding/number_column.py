@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -174,18 +175,23 @@ class NumberColumn:
 
 
 def numbers_of(values: Sequence[Any]) -> NDArray[np.float64]:
-    """Values as reals; what is none, as not a number."""
-    try:
-        found = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        found = np.array([_number(value) for value in values], dtype=np.float64)
-    return found
+    """Values as reals; what is none, as not a number: each by itself, and none raises or warns."""
+    if {type(value) for value in values} <= {int, float, bool, type(None)}:
+        try:
+            return np.array(values, dtype=np.float64)
+        except OverflowError:
+            pass  # a whole number beyond all reals
+    return np.array([_number(value) for value in values], dtype=np.float64)
 
 
 def _number(value: object) -> float:
+    if isinstance(value, np.ndarray | np.complexfloating):
+        return math.nan  # also where NumPy would take a part of it with a warning
     try:
         return float(value)  # type: ignore[arg-type]
     except OverflowError:
-        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
-    except (TypeError, ValueError):
+        if not isinstance(value, int | Fraction):
+            return math.nan
+        return math.inf if value > 0 else -math.inf
+    except Exception:  # a value of the data may fail in any way, and none may show
         return math.nan
