@@ -234,7 +234,7 @@ def tried(
             stand = Stand(with_derived(draw, setting, derived), home)
         except DiscreetError as refusal:
             found.refused[f"derived: {refusal.code}"] += 1
-            stand, derived = Stand(setting, home), Derived()
+            stand, derived = Stand(setting, home, tag="plain"), Derived()
     columns = derived.columns
     if untyped and "t" in tables and "note" not in setting.private["t"].columns:
         columns = merged(columns, dict.fromkeys((NUMBER, TRUTH, DAY), ("note",)))

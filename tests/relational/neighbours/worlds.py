@@ -157,9 +157,10 @@ def shuffled(frames: Frames, seed: int) -> Frames:
 class Worlds:
     """An engine in which each private table has several versions, one of which is seen."""
 
-    def __init__(self, private: Sequence[str], engine: Engine) -> None:
+    def __init__(self, private: Sequence[str], engine: Engine, tag: str) -> None:
         self._inner = engine
         self._private = set(private)
+        self._tag = tag
         self.seen = 0
         self.statements = 0
 
@@ -212,7 +213,7 @@ class Worlds:
         self._inner.close()
 
     def _version(self, name: str) -> str:
-        return f"{name}@{self.seen}" if name in self._private else name
+        return f"{name}@{self._tag}{self.seen}" if name in self._private else name
 
 
 @dataclass(frozen=True)
@@ -231,12 +232,17 @@ class Exact:
 
 
 class Stand:
-    """A setting in an engine, with further worlds added one by one."""
+    """A setting in an engine, with further worlds added one by one.
 
-    def __init__(self, setting: Setting, home: EngineWithRows | None = None) -> None:
+    ``tag`` tells it from another stand in the same engine.
+    """
+
+    def __init__(
+        self, setting: Setting, home: EngineWithRows | None = None, *, tag: str = ""
+    ) -> None:
         self.setting = setting
         self.home = DuckDBWithRows() if home is None else home
-        self.engine = Worlds(list(setting.private), self.home.engine)
+        self.engine = Worlds(list(setting.private), self.home.engine, tag)
         self.database = Database(self.engine, setting.tables(self.home))
         self._count = 1
 
