@@ -29,6 +29,10 @@ def listed_codes() -> frozenset[str]:
     return frozenset(re.findall(r"^\| `(\w+)` \|", written, re.MULTILINE))
 
 
+UNTHOUGHT = ("engine_failed", "sql_not_understood")
+"""Refusals by the last lines of defence: somebody should have thought of it."""
+
+
 @dataclass
 class Outcomes:
     """Answers and refusals so far, and what should not have happened."""
@@ -45,7 +49,7 @@ class Outcomes:
             self.answered += 1
         except DiscreetError as refusal:
             self.refused[refusal.code] += 1
-            if refusal.code == "engine_failed" or refusal.code not in listed_codes():
+            if refusal.code in UNTHOUGHT or refusal.code not in listed_codes():
                 self.faults.append(f"{refusal.code}: {_shown(text)}")
         except Exception as fault:  # the fuzzer's quarry
             self.faults.append(f"{type(fault).__name__} {str(fault)[:120]}: {_shown(text)}")

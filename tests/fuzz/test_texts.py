@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 import discreet as dp
+from discreet.relational.sql import translate
 from tests.fuzz.corpus import corpus, curator
 from tests.fuzz.mutations import MUTATIONS, mutated
 from tests.fuzz.outcomes import SPENDS, Outcomes
@@ -54,6 +55,9 @@ def test_spoilt_texts_are_answered_or_refused(asked: dp.Curator) -> None:
         "SELECT MEDIAN(y * 1e-323) AS n FROM t",
         "SELECT QUANTILE(, x.9) AS n FROM t",
         "SELECT QUANTILE(x, 1e) AS n FROM t",
+        "SELECT COUNT(DISTINCT ) AS n FROM t",
+        "SELECT w, COUNT(*) AS n FROM t GROUP BY w UNION ALL "
+        "SELECT regexp_like(w, '.{2}'), COUNT(*) FROM t GROUP BY w",
         "SELECT VARIANCE(y * 1e300) AS n FROM t",
         "SELECT w, AVG(coalesce(y, 1e300)) AS n FROM t GROUP BY w",
         "SELECT w, timestamp '9999-12-31 23:59:59' AS q, COUNT(*) AS n FROM t GROUP BY w",
@@ -66,6 +70,19 @@ def test_what_once_was_a_foreign_error_is_answered_or_refused(asked: dp.Curator,
     outcomes = Outcomes()
     outcomes.ask(asked, text, dp.PureDP(epsilon=1))
     assert outcomes.faults == []
+
+
+def test_what_nobody_thought_of_is_refused_for_nothing(
+    asked: dp.Curator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def astray(*_: object) -> None:
+        raise IndexError
+
+    before = asked.spent
+    monkeypatch.setattr(translate, "translated", astray)
+    with pytest.raises(dp.errors.DiscreetError, match="sql_not_understood"):
+        asked.sql("SELECT COUNT(*) AS astray FROM t", spend=dp.PureDP(epsilon=1))
+    assert asked.spent == before
 
 
 @pytest.mark.audit

@@ -108,6 +108,7 @@ class Case:
     promise: AnalystGuarantee
     delta: float
     watch: Callable[[JointView], Hashable]
+    trials: int = TRIALS
 
     def audit(self) -> AnalystFinding:
         return audit_analysts(
@@ -116,7 +117,7 @@ class Case:
             promise=self.promise,
             delta=self.delta,
             watch=self.watch,
-            trials=TRIALS,
+            trials=self.trials,
             confidence=CONFIDENCE,
         )
 
@@ -251,7 +252,10 @@ def test_a_profile_that_spends_six_times_its_promise_is_refuted(unit: AnalystUni
 @pytest.mark.audit
 @pytest.mark.parametrize("kind", [PlainGame, PairCappedGame])
 def test_games_without_the_right_cap_are_refuted(kind: type[SampledGame]) -> None:
-    """No cap at all; and a cap on each query where an analyst of eight is to be hidden."""
+    """No cap at all; and a cap on each query where an analyst of eight is to be hidden.
+
+    With 1000 rounds the second was missed in one of eight runs (.972 of an epsilon of 1).
+    """
     shape = RoundShape(UNIVERSE, 20, 8)
     honest = sampled_game(shape, s=15, protects=OneAnalyst())
     asked = [[FIRST] * 8, *[[]] * 19]
@@ -262,6 +266,7 @@ def test_games_without_the_right_cap_are_refuted(kind: type[SampledGame]) -> Non
         honest.analysts,
         honest.delta(1),
         _late(honest),
+        3 * TRIALS,
     )
     twin = replace(case, play=game_round(twin_of(kind, honest), COUNTS))
     check_pair(BrokenTwin("caps", case, twin, "an analyst's weight is not below 1/s"), Case.audit)

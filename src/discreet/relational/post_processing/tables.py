@@ -41,6 +41,8 @@ class AnswerColumn:
     name: str
     kind: DataType
     role: ColumnRole = field(compare=False)
+    empty: bool = field(default=False, compare=False)
+    """Whether it is NULL in every row, and so of any kind."""
 
     def column(self, place: int) -> Column:
         """The column as expressions read it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
@@ -26,7 +28,7 @@ from discreet.relational.sql.parsed import call_of
 from discreet.relational.sql.relation import unsupported
 from discreet.relational.sql.seen_table import SeenTable
 from discreet.relational.types.data_type import DataType
-from discreet.relational.types.expression import Column, Expression
+from discreet.relational.types.expression import Column, Expression, Literal
 
 
 def only_alias(node: exp.Subquery) -> None:
@@ -56,35 +58,38 @@ def shown_column(query: Query, output: Output) -> AnswerColumn:
         return AnswerColumn(
             output.name, DataType.INTEGER if whole else DataType.DOUBLE, ColumnRole.NUMBER
         )
-    return AnswerColumn(output.name, output.expression.domain.kind, ColumnRole.NUMBER)
+    made = output.expression
+    return AnswerColumn(output.name, made.domain.kind, ColumnRole.NUMBER, empty=_is_null(made))
 
 
 def output_column(name: str, expression: Expression, source: TableNode) -> AnswerColumn:
     """A column computed from a table."""
     kind = expression.domain.kind
     if isinstance(expression, Column):
-        return AnswerColumn(name, kind, source.columns[int(expression.name[1:])].role)
-    return AnswerColumn(
-        name, kind, ColumnRole.PLACE if kind is DataType.BOOLEAN else ColumnRole.NUMBER
-    )
+        return replace(source.columns[int(expression.name[1:])], name=name, kind=kind)
+    role = ColumnRole.PLACE if kind is DataType.BOOLEAN else ColumnRole.NUMBER
+    return AnswerColumn(name, kind, role, empty=_is_null(expression))
+
+
+def _is_null(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and expression.value is None
 
 
 def either_column(left: AnswerColumn, right: AnswerColumn) -> AnswerColumn:
     """A column of two sides; what is always NULL has any kind."""
-    kinds = {left.kind, right.kind}
+    told = [each for each in (left, right) if not each.empty] or [left]
+    kinds = {each.kind for each in told}
     if len(kinds) > 1 and not kinds <= {DataType.INTEGER, DataType.DOUBLE}:
-        kinds -= {DataType.BOOLEAN}
-        if len(kinds) > 1:
-            raise InvalidParameter(
-                code="type_clash",
-                expectation="columns of one kind on both sides",
-                received=(left.kind.name, right.kind.name),
-                remedy="Convert one of them with CAST.",
-            )
-    kind = DataType.DOUBLE if len(kinds) > 1 else next(iter(kinds))
-    roles = {each.role for each in (left, right) if each.kind is kind or len(kinds) > 1}
-    role = ColumnRole.NUMBER if ColumnRole.NUMBER in roles else next(iter(roles))
-    return AnswerColumn(left.name, kind, role)
+        raise InvalidParameter(
+            code="type_clash",
+            expectation="columns of one kind on both sides",
+            received=(left.kind.name, right.kind.name),
+            remedy="Convert one of them with CAST.",
+        )
+    kind = DataType.DOUBLE if len(kinds) > 1 else told[0].kind
+    roles = {each.role for each in told}
+    role = ColumnRole.NUMBER if ColumnRole.NUMBER in roles else told[0].role
+    return AnswerColumn(left.name, kind, role, empty=left.empty and right.empty)
 
 
 def filtered_table(source: TableNode, condition: Expression) -> Projected:

@@ -8,7 +8,8 @@ Source: 004d:F22; contract, "What may be seen".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -72,7 +73,8 @@ _SELECT_CLAUSES = {
 
 def query_from(text: str, catalog: Catalog) -> Query:
     """Translate one SELECT over rows into a question about the tables of ``catalog``."""
-    return translated(parse(text), catalog)
+    with understood():
+        return translated(parse(text), catalog)
 
 
 def question_from(text: str, catalog: Catalog) -> Query:
@@ -80,14 +82,34 @@ def question_from(text: str, catalog: Catalog) -> Query:
 
     What is neither is refused as what it looks like.
     """
-    read = _Read.of(text)
+    with understood():
+        read = _Read.of(text)
+        try:
+            return translated(read.tree(), catalog)
+        except DiscreetError as refusal:
+            if not read.over_answers:
+                raise
+            first = refusal
+        return _over_answers(read.tree(), catalog, first)
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """The last line of defence: what nobody thought of is a refusal, too, and free.
+
+    Nothing of the data is open here, so that the cause may be seen.
+    """
     try:
-        return translated(read.tree(), catalog)
-    except DiscreetError as refusal:
-        if not read.over_answers:
-            raise
-        first = refusal
-    return _over_answers(read.tree(), catalog, first)
+        yield
+    except DiscreetError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
+        raise InvalidParameter(
+            code="sql_not_understood",
+            expectation="SQL that the curator understands",
+            received=type(fault).__name__,
+            remedy="Nothing was charged. Write the question another way, and report this text.",
+        ) from fault
 
 
 @dataclass(frozen=True)

@@ -64,8 +64,18 @@ def as_written(tree: exp.Expression, text: str) -> exp.Expression:
 
 
 def require_no_hint(tree: exp.Expression) -> None:
-    """Refuse what the parser hides: hints, which are comments to it, and GROUP BY DISTINCT."""
+    """Refuse what the parser hides: hints, which are comments to it, and words without a meaning.
+
+    These are GROUP BY DISTINCT, and DISTINCT of nothing inside an aggregate.
+    """
     for node in nodes(tree):
+        if isinstance(node, exp.Distinct) and not node.expressions and node.arg_key != "distinct":
+            raise InvalidParameter(
+                code="unsupported_sql",
+                expectation="SQL that the curator understands",
+                received="DISTINCT of nothing",
+                remedy="Name what is counted: COUNT(DISTINCT ward).",
+            )
         if isinstance(node, exp.Group) and node.args.get("all") is False:
             raise InvalidParameter(
                 code="unsupported_sql",
