@@ -8,8 +8,7 @@ Source: 004d:F22; contract, "What may be seen".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -60,6 +59,7 @@ from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
 from discreet.relational.sql.set_operations import as_condition
 from discreet.relational.sql.statement import flattened, parse, written_out
 from discreet.relational.sql.tree import children
+from discreet.relational.sql.understood import understood
 from discreet.relational.sql.wording import part_words, shortened
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
@@ -91,25 +91,6 @@ def question_from(text: str, catalog: Catalog) -> Query:
                 raise
             first = refusal
         return _over_answers(read.tree(), catalog, first)
-
-
-@contextmanager
-def understood() -> Iterator[None]:
-    """The last line of defence: what nobody thought of is a refusal, too, and free.
-
-    Nothing of the data is open here, so that the cause may be seen.
-    """
-    try:
-        yield
-    except DiscreetError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
-        raise InvalidParameter(
-            code="sql_not_understood",
-            expectation="SQL that the curator understands",
-            received=type(fault).__name__,
-            remedy="Nothing was charged. Write the question another way, and report this text.",
-        ) from fault
 
 
 @dataclass(frozen=True)
