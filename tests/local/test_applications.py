@@ -17,6 +17,7 @@ from discreet.local.laplace import LaplaceMean
 from discreet.local.projection import RandomProjection
 from discreet.local.regions import SafeRegion, cell_counts
 from discreet.local.regression import OneRoundRegression
+from discreet.noise import Noiseless
 
 
 def test_counts_of_cells_add_up_over_regions() -> None:
@@ -159,6 +160,14 @@ def test_noise_of_each_person_is_the_baseline() -> None:
         years.mean(reports[:0])
     with pytest.raises(DiscreetError, match="domain"):
         LaplaceMean(epsilon=1, domain=1)
+
+
+def test_any_two_values_of_a_person_are_told_alike() -> None:
+    """What noise is added to lies within the domain, whatever is given: noiselessly, it is seen."""
+    quiet = LaplaceMean(epsilon=1, domain=5, randomness=Noiseless())
+    given = [np.nan, np.inf, -np.inf, -7, 2.4, 1e300]
+    assert quiet.privatize_many(given).tolist() == [0, 4, 0, 0, 2, 4]
+    assert LaplaceMean(epsilon=1, domain=5).event == DiscreteLaplace(epsilon=1, steps=4)
 
 
 class Quotient:

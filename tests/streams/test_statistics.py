@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet import streams
-from discreet.core.errors import Exhausted, InvalidData, InvalidParameter
+from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.mechanisms.scores import GENERAL, MONOTONE
 from discreet.noise import Noiseless, Seeded
 from discreet.streams.absorption import BudgetAbsorption, absorption_from_state
@@ -116,8 +116,16 @@ def test_vectors_are_clipped_and_their_noise_is_that_of_the_norm() -> None:
         horizon=512, spend=NORMAL, unit=EventLevel(), keys=5, contribution=sums.contribution
     )
     root.open()
-    with pytest.raises(InvalidData, match="not_finite_input"):
-        sums.increments(np.full((1, 1000), np.nan))
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, 1e308])
+def test_no_coordinate_is_refused_or_moves_more_than_a_vector_may(odd: float) -> None:
+    """A refusal because of one event would tell that it was there."""
+    sums = streams.ClippedVectors(dimension=3, clip=1.0)
+    plain = np.full((4, 3), 0.25)
+    spoilt = np.concatenate([plain, [[odd, 0.5, -odd]]])
+    moved = (sums.increments(spoilt) - sums.increments(plain)).astype(object)
+    assert (moved**2).sum() <= sums.contribution.l2_squared
 
 
 @pytest.mark.parametrize("window", [1, 2, 3, 5, 8, 24])

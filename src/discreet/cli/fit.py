@@ -9,7 +9,17 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import display
-from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
+from discreet.cli.options import (
+    Analyst,
+    Delta,
+    Epsilon,
+    Machine,
+    PayAgain,
+    ProjectFile,
+    Purpose,
+    Reuse,
+    Rho,
+)
 from discreet.cli.previewed import require_affordable, show_expected
 from discreet.core.errors import InvalidParameter
 
@@ -53,12 +63,8 @@ def fit(
     ] = False,
     reuse: Reuse = False,
     pay_again: PayAgain = False,
-    analyst: Annotated[
-        str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
-    ] = "analyst",
-    purpose: Annotated[
-        str | None, typer.Option("--purpose", help="What for; recorded, and a policy may ask.")
-    ] = None,
+    analyst: Analyst = "analyst",
+    purpose: Purpose = None,
     machine: Machine = False,
     project: ProjectFile = Path("discreet.toml"),
 ) -> None:
@@ -72,13 +78,7 @@ def fit(
         from discreet.cli import opening, spending
 
         _require_kept(out, dry_run=dry_run)
-        spend = spending.spend_of(epsilon, delta, rho)
-        if spend is None:
-            raise InvalidParameter(
-                code="spend_or_accuracy",
-                expectation="a price; there is no default",
-                remedy="Add --epsilon 1, or --rho 0.1.",
-            )
+        spend = spending.required_spend(epsilon, delta, rho)
         paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
         wanted = estimator(model, alpha=alpha, components=components)
         asked: dict[str, Any] = {"spend": spend, "analyst": analyst, "purpose": purpose}

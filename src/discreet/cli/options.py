@@ -27,6 +27,12 @@ Rho = Annotated[
     float | None,
     typer.Option("--rho", help="The price in zero-concentrated privacy, instead of epsilon."),
 ]
+Analyst = Annotated[
+    str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
+]
+Purpose = Annotated[
+    str | None, typer.Option("--purpose", help="What for; recorded, and a policy may ask.")
+]
 Within = Annotated[
     list[str] | None,
     typer.Option(

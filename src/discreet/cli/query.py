@@ -13,6 +13,7 @@ import typer
 
 from discreet.cli import display
 from discreet.cli.options import (
+    Analyst,
     AtMost,
     Confidence,
     Delta,
@@ -22,6 +23,7 @@ from discreet.cli.options import (
     Machine,
     PayAgain,
     ProjectFile,
+    Purpose,
     Query,
     Reuse,
     Rho,
@@ -52,12 +54,8 @@ def query(
     confidence: Confidence = 0.95,
     reuse: Reuse = False,
     pay_again: PayAgain = False,
-    analyst: Annotated[
-        str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
-    ] = "analyst",
-    purpose: Annotated[
-        str | None, typer.Option("--purpose", help="What for; recorded, and a policy may ask.")
-    ] = None,
+    analyst: Analyst = "analyst",
+    purpose: Purpose = None,
     machine: Machine = False,
     table: Annotated[
         bool, typer.Option("--csv", help="Comma-separated values, numbers in full.")

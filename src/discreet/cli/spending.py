@@ -36,6 +36,18 @@ def spend_of(epsilon: float | None, delta: float | None, rho: float | None) -> G
     )
 
 
+def required_spend(epsilon: float | None, delta: float | None, rho: float | None) -> Guarantee:
+    """The same where nothing but a price will do."""
+    spend = spend_of(epsilon, delta, rho)
+    if spend is None:
+        raise InvalidParameter(
+            code="spend_or_accuracy",
+            expectation="a price; there is no default",
+            remedy="Add --epsilon 1, or --rho 0.1.",
+        )
+    return spend
+
+
 def accuracy_of(within: list[str], confidence: float) -> dict[str, Within] | Within | None:
     """The wanted accuracy; a number alone is for a question with one column."""
     if not within:

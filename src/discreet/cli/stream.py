@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import display
-from discreet.cli.options import Confidence, Delta, Epsilon, Machine, ProjectFile, Rho
+from discreet.cli.options import (
+    Analyst,
+    Confidence,
+    Delta,
+    Epsilon,
+    Machine,
+    ProjectFile,
+    Purpose,
+    Rho,
+)
 from discreet.cli.stream_options import (
     CounterName,
     counter_of,
@@ -90,12 +99,8 @@ def stream(
     stop_after: Annotated[
         int | None, typer.Option("--stop-after", help="Pause after so many ticks; resume later.")
     ] = None,
-    analyst: Annotated[
-        str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
-    ] = "analyst",
-    purpose: Annotated[
-        str | None, typer.Option("--purpose", help="What for; recorded, and a policy may ask.")
-    ] = None,
+    analyst: Analyst = "analyst",
+    purpose: Purpose = None,
     machine: Machine = False,
     project: ProjectFile = Path("discreet.toml"),
 ) -> None:

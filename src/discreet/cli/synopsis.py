@@ -15,7 +15,17 @@ from rich.table import Table
 from rich.text import Text
 
 from discreet.cli import display
-from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
+from discreet.cli.options import (
+    Analyst,
+    Delta,
+    Epsilon,
+    Machine,
+    PayAgain,
+    ProjectFile,
+    Purpose,
+    Reuse,
+    Rho,
+)
 from discreet.cli.query import require_affordable, require_picture
 from discreet.cli.synopsis_options import MechanismName, maker, named
 from discreet.core.errors import InvalidParameter
@@ -82,12 +92,8 @@ def synopsis(
     ] = False,
     reuse: Reuse = False,
     pay_again: PayAgain = False,
-    analyst: Annotated[
-        str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
-    ] = "analyst",
-    purpose: Annotated[
-        str | None, typer.Option("--purpose", help="What for; recorded, and a policy may ask.")
-    ] = None,
+    analyst: Analyst = "analyst",
+    purpose: Purpose = None,
     machine: Machine = False,
     project: ProjectFile = Path("discreet.toml"),
 ) -> None:
@@ -104,13 +110,7 @@ def synopsis(
         require_picture(plot_errors)
         require_file(output)
         require_folders(output, plot, plot_errors)
-        spend = spending.spend_of(epsilon, delta, rho)
-        if spend is None:
-            raise InvalidParameter(
-                code="spend_or_accuracy",
-                expectation="a price; there is no default",
-                remedy="Add --epsilon 1, or --rho 0.1.",
-            )
+        spend = spending.required_spend(epsilon, delta, rho)
         paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
         columns, expressions = named(attributes)
         make = maker(mechanism, rounds)

@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.arrays import Floats
-from discreet.core.errors import InvalidData, InvalidParameter
+from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, count, exact, positive
 from discreet.mechanisms.grid import LIMIT, floor_log2, sqrt_above
 from discreet.streams.contribution import EventContribution
 from discreet.streams.statistics.statistic import sums_within
 
 _WIDEST = 1 << 24
+_FARTHEST = 2.0**500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,12 +86,8 @@ class ClippedVectors:
     def increments(self, values: Any) -> NDArray[np.int64]:
         """The exact sum of one tick's clipped vectors, one row each, in steps, within 2**61."""
         rows = np.asarray(values, dtype=np.float64).reshape((-1, self.dimension))
-        if not np.isfinite(rows).all():
-            raise InvalidData(
-                code="not_finite_input",
-                expectation="finite coordinates",
-                remedy="Clean the vectors first: NaN and infinities have no norm.",
-            )
+        # No number is refused, for a refusal would tell it.
+        rows = np.clip(np.nan_to_num(rows), -_FARTHEST, _FARTHEST)
         largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
         scaled = rows / np.where(largest > 0, largest, 1.0)
         norms = largest * np.sqrt(np.sum(scaled**2, axis=1, keepdims=True))
