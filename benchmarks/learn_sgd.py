@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -50,31 +51,52 @@ class GradientClassifier(learn.LogisticRegression):  # type: ignore[misc]
     ) -> None:
         """``pace`` is the rate of descent over the number of rows."""
         super().__init__(
-            spend=spend, unit=unit, bounds=bounds, classes=classes, randomness=randomness
+            spend=spend,
+            unit=unit,
+            bounds=bounds,
+            classes=classes,
+            centring=None,
+            randomness=randomness,
         )
         self.pace = pace
         self.clip = clip
         self.steps = steps
 
-    def _minimised(self, privacy: Any, units: Any, labels: Any, ridge: float) -> Any:
+    def _optimiser(self, privacy: Any, dimension: int) -> Any:
+        return GradientSteps(self, privacy)
+
+
+@dataclass(frozen=True)
+class GradientSteps:
+    """The steps of one such fit."""
+
+    model: GradientClassifier
+    privacy: Any
+
+    @property
+    def event(self) -> Any:
+        """All of the spend."""
+        return Concentrated(self.privacy.spend.rho)
+
+    def minimise(self, units: Any, labels: Any) -> Any:
+        """Coefficients after the last step."""
+        model, privacy = self.model, self.privacy
         rho = exact(privacy.spend.rho)
-        scale = Fraction(math.sqrt(self.steps / (2 * float(rho)))) * privacy.moved * 2**30
-        kinds, wide = len(self.classes_), units.shape[1]
+        scale = Fraction(math.sqrt(model.steps / (2 * float(rho)))) * privacy.moved * 2**30
+        kinds, wide = len(model.classes_), units.shape[1]
         true = np.eye(kinds)[labels]
         theta, squares = np.zeros((kinds, wide)), (units**2).sum(axis=1)
-        for _ in range(self.steps):
+        for _ in range(model.steps):
             scores = units @ theta.T
             shares = np.exp(scores - scores.max(axis=1, keepdims=True))
             shares /= shares.sum(axis=1, keepdims=True)
             rest = shares - true  # a row's gradient is its outer product with the row
             length = np.sqrt((rest**2).sum(axis=1) * squares)
-            cut = np.minimum(1.0, self.clip / np.maximum(length, 1e-12))
+            cut = np.minimum(1.0, model.clip / np.maximum(length, 1e-12))
             clipped = (rest * cut[:, None]).T @ units
             noise = rounded_gaussian(scale, kinds * wide, privacy.randomness) * 2.0**-30
-            theta -= self.pace / len(units) * (clipped + self.clip * noise.reshape(theta.shape))
-        if kinds == 2:
-            theta = theta[1:] - theta[:1]
-        return theta, Concentrated(privacy.spend.rho)
+            theta -= model.pace / len(units) * (clipped + model.clip * noise.reshape(theta.shape))
+        return theta[1:] - theta[:1] if kinds == 2 else theta
 
 
 def scores(split: Path, epsilon: float) -> tuple[float, float]:

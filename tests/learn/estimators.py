@@ -62,6 +62,7 @@ FITTED = {
     "equations_",
     "n_features_in_",
     "feature_names_in_",
+    "bounds_",
     "coef_",
     "intercept_",
     "classes_",

@@ -2,7 +2,7 @@
 
 Features are mapped to [-1, 1] by their bounds, with a constant for the intercept, and the random
 linear term has the norm of that cube. Where noise is large beside what one row may add, so is the
-ridge: both are public numbers.
+ridge: both are public numbers. A part of the spend finds out first where in the cube the rows are.
 
 Source: 004b:C3, C4, C5; modern-learn:12. Proof: ``proofs/optimisers.md``.
 """
@@ -10,8 +10,9 @@ Source: 004b:C3, C4, C5; modern-learn:12. Proof: ``proofs/optimisers.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -20,7 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.core.arrays import Floats, Ints
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.core.parameters import exact, positive
+from discreet.core.parameters import Number, exact, positive, probability
+from discreet.learn.box import Box
+from discreet.learn.centring import Centre, Centring
 from discreet.learn.estimators.base import PrivateEstimator, class_numbers, read_target
 from discreet.learn.losses import LogisticLoss, Loss, SmoothHingeLoss
 from discreet.learn.optimisers.objective_perturbation import ObjectivePerturbation
@@ -34,15 +37,16 @@ _LENGTH = 16.0
 """The length of coefficients that the linear term may bring about by itself, in units."""
 
 
-def share_among(spend: Guarantee, problems: int) -> Guarantee:
-    """What each of several problems may cost so that all together cost the spend."""
+def part_of(spend: Guarantee, share: Number) -> Guarantee:
+    """A part of the spend; parts whose shares add up to one cost it together."""
+    part = exact(share)
     match spend:
         case PureDP(epsilon=epsilon):
-            return PureDP(epsilon=exact(epsilon) / problems)
+            return PureDP(epsilon=exact(epsilon) * part)
         case ApproxDP(epsilon=epsilon, delta=delta):
-            return ApproxDP(epsilon=exact(epsilon) / problems, delta=exact(delta) / problems)
+            return ApproxDP(epsilon=exact(epsilon) * part, delta=exact(delta) * part)
         case ZCDP(rho=rho):
-            return ZCDP(rho=exact(rho) / problems)
+            return ZCDP(rho=exact(rho) * part)
     return spend
 
 
@@ -54,16 +58,68 @@ def perturbed(loss: Loss, privacy: Privacy, dimension: int, ridge: float) -> Obj
     return ObjectivePerturbation(**given, ridge=max(ridge, asked))  # type: ignore[arg-type]
 
 
-@written_as("learn.LogisticRegression", "classes C", "classes_ coef_ intercept_")
+class ClassOptimiser(Protocol):
+    """Finds coefficients from rows of a cube and the numbers of their classes."""
+
+    @property
+    def event(self) -> Event:
+        """What all coefficients cost together."""
+
+    def minimise(self, x: Floats, labels: Ints) -> Floats:
+        """One line of coefficients for each class, or for the second of two."""
+
+
+@dataclass(frozen=True)
+class OneAgainstRest:
+    """The same optimiser for several problems: the class at each of ``places`` against the rest."""
+
+    optimiser: ObjectivePerturbation
+    places: tuple[int, ...]
+
+    @property
+    def event(self) -> Event:
+        return compose((self.optimiser.event,) * len(self.places))
+
+    def minimise(self, x: Floats, labels: Ints) -> Floats:
+        signs = [np.where(labels == place, 1.0, -1.0) for place in self.places]
+        return np.array([self.optimiser.minimise(x, sign) for sign in signs])
+
+
+@dataclass(frozen=True)
+class LinearPlan:
+    """First where rows lie, if that is paid for, then coefficients for rows measured there."""
+
+    centring: Centring | None
+    optimiser: ClassOptimiser
+
+    @property
+    def event(self) -> Event:
+        """What both cost, known before rows are read."""
+        return (
+            self.optimiser.event
+            if self.centring is None
+            else self.centring.event + self.optimiser.event
+        )
+
+    def fitted(self, units: Floats, labels: Ints) -> tuple[Centre, Floats]:
+        """The centre, and coefficients in its units; rows have a last column of ones."""
+        declared = Centre.declared(units.shape[1] - 1)
+        centre = declared if self.centring is None else self.centring.found(units)
+        return centre, self.optimiser.minimise(centre.moved(units), labels)
+
+
+@written_as("learn.LogisticRegression", "classes C centring", "classes_ coef_ intercept_ bounds_")
 class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """Logistic regression with a guarantee; with several classes, one against the rest.
 
-    Assumptions: ``classes``, ``bounds``, ``C``, spend and unit are chosen without the data. ``C``
-    is one over the ridge, in units of the bounds; without it the ridge is the least at which the
-    spend buys a minimiser. Rows are clamped into the bounds; a missing feature counts as the
-    middle, a row of another label counts nowhere.
+    Assumptions: ``classes``, ``bounds``, ``C``, ``centring``, spend and unit are chosen without the
+    data. ``centring`` is the share of the spend that finds ``bounds_``, where rows lie within the
+    bounds; with None these are taken as they are. ``C`` is one over the ridge, in units of
+    ``bounds_``; without it the ridge is the least at which the spend buys a minimiser. Rows are
+    clamped into both bounds; a missing feature counts as the middle of those declared, a row of
+    another label counts nowhere.
 
-    Guarantee: ``coef_`` and ``intercept_`` cost ``event_``, which the spend covers.
+    Guarantee: ``coef_``, ``intercept_`` and ``bounds_`` cost ``event_``, which the spend covers.
 
     Source: 004b:C3, C4, C5, modern-learn:12. Proof: ``proofs/optimisers.md``.
     """
@@ -78,6 +134,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         bounds: Any = None,
         classes: Any = None,
         C: float | None = None,
+        centring: Number | None = 0.2,
         randomness: Any = None,
     ) -> None:
         self.spend = spend
@@ -85,32 +142,46 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         self.bounds = bounds
         self.classes = classes
         self.C = C
+        self.centring = centring
         self.randomness = randomness
 
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Fit to rows and labels; ``people`` says whose each row is, if the unit is a person."""
         privacy = self._privacy()
-        ridge = _LEAST_RIDGE if self.C is None else 1 / float(positive("C", self.C))
         rows = self._read(X, reset=True)
         self.classes_, labels = class_numbers(self.classes, read_target(y, len(rows)))
-        box = self._box(rows.shape[1])
+        box, plan = self._box(rows.shape[1]), self._plan(privacy.bounded, rows.shape[1])
         kept = privacy.kept(len(rows), people) & (labels >= 0)
         units = box.units_and_one(rows if kept.all() else rows[kept])
-        theta, event = self._minimised(privacy, units, labels[kept], ridge)
-        self.coef_ = theta[:, :-1] / box.half
-        self.intercept_ = theta[:, -1] - self.coef_ @ box.middle
-        self._keep(privacy, event)
+        self._describe(*plan.fitted(units, labels[kept]), box)
+        self._keep(privacy, plan.event)
         return self
 
-    def _minimised(
-        self, privacy: Privacy, units: Floats, labels: Ints, ridge: float
-    ) -> tuple[Floats, Event]:
-        problems = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        each = replace(privacy.bounded, spend=share_among(privacy.spend, len(problems)))
-        optimiser = perturbed(self._loss(), each, units.shape[1], ridge)
-        signs = [np.where(labels == place, 1.0, -1.0) for place in problems]
-        found = np.array([optimiser.minimise(units, sign) for sign in signs])
-        return found, compose((optimiser.event,) * len(problems))
+    def _plan(self, privacy: Privacy, features: int) -> LinearPlan:
+        """What is done with rows of which each unit has as many as it may; refusals are here."""
+        if self.centring is None:
+            return LinearPlan(None, self._optimiser(privacy, features + 1))
+        bought, left = (
+            replace(privacy, spend=part)
+            for part in self._divided(privacy.spend, exact(probability("centring", self.centring)))
+        )
+        return LinearPlan(Centring(bought, features), self._optimiser(left, features + 1))
+
+    def _divided(self, spend: Guarantee, share: Fraction) -> tuple[Guarantee, Guarantee]:
+        return part_of(spend, share), part_of(spend, 1 - share)
+
+    def _optimiser(self, privacy: Privacy, dimension: int) -> ClassOptimiser:
+        ridge = _LEAST_RIDGE if self.C is None else 1 / float(positive("C", self.C))
+        places = (1,) if len(self.classes_) == 2 else tuple(range(len(self.classes_)))
+        each = replace(privacy, spend=part_of(privacy.spend, Fraction(1, len(places))))
+        return OneAgainstRest(perturbed(self._loss(), each, dimension, ridge), places)
+
+    def _describe(self, centre: Centre, theta: Floats, box: Box) -> None:
+        """Keep what was found, in the features' own units."""
+        inside = centre.within(box)
+        self.bounds_ = np.clip([inside.low, inside.high], box.low, box.high)
+        self.coef_ = theta[:, :-1] / inside.half
+        self.intercept_ = theta[:, -1] - self.coef_ @ inside.middle
 
     def _loss(self) -> Loss:
         return LogisticLoss()
@@ -120,7 +191,8 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         box = self._box(rows.shape[1])
-        x = box.filled(rows)
+        low, high = getattr(self, "bounds_", (box.low, box.high))  # old models have none
+        x = np.clip(box.filled(rows), low, high)
         scores: Floats = x @ self.coef_.T + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
@@ -143,7 +215,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         return normalised
 
 
-@written_as("learn.LinearSVC", "classes C", "classes_ coef_ intercept_")
+@written_as("learn.LinearSVC", "classes C centring", "classes_ coef_ intercept_ bounds_")
 class LinearSVC(LogisticRegression):
     """Linear support vectors, by a hinge whose kink is rounded, with a guarantee.
 

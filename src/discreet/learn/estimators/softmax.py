@@ -5,34 +5,54 @@ Source: 004b:C6, modern-learn:12. Proof: ``proofs/optimisers.md``.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from discreet.core.arrays import Floats, Ints
 from discreet.core.events.event import Event
-from discreet.learn.estimators.linear_classifiers import LogisticRegression
+from discreet.core.guarantee import ZCDP, Guarantee
+from discreet.core.parameters import Number, exact
+from discreet.learn.bounded_noise import multiplier_for
+from discreet.learn.estimators.linear_classifiers import ClassOptimiser, LogisticRegression
 from discreet.learn.optimisers.softmax_descent import SoftmaxDescent
 from discreet.learn.privacy import Privacy
 from discreet.learn.tags import written_as
+from discreet.mechanisms.for_spend import require_gaussian
 
 
-@written_as("learn.SoftmaxRegression", "classes steps clip", "classes_ coef_ intercept_")
+@dataclass(frozen=True)
+class SecondOfTwo:
+    """Coefficients of the second of two classes, less those of the first."""
+
+    descent: SoftmaxDescent
+
+    @property
+    def event(self) -> Event:
+        return self.descent.event
+
+    def minimise(self, x: Floats, labels: Ints) -> Floats:
+        found = self.descent.minimise(x, labels)
+        return found[1:] - found[:1]
+
+
+@written_as(
+    "learn.SoftmaxRegression", "classes steps clip centring", "classes_ coef_ intercept_ bounds_"
+)
 class SoftmaxRegression(LogisticRegression):
     """Logistic regression of all classes together, by noisy gradients, with a guarantee.
 
-    Assumptions: ``classes``, ``bounds``, ``steps``, ``clip``, spend and unit are chosen without the
-    data. Rows are clamped into the bounds; a missing feature counts as the middle, a row of
-    another label counts nowhere.
+    Assumptions: ``classes``, ``bounds``, ``steps``, ``clip``, ``centring``, spend and unit are
+    chosen without the data; rows are read as by :class:`LogisticRegression`,
+    whose ``centring`` it has.
 
-    Guarantee: ``coef_`` and ``intercept_`` cost ``event_``, which the spend covers. The spend is in
-    ApproxDP or ZCDP; with PureDP use :class:`LogisticRegression`.
+    Guarantee: ``coef_``, ``intercept_`` and ``bounds_`` cost ``event_``, which the spend covers.
+    It is in ApproxDP or ZCDP; with PureDP use :class:`LogisticRegression`.
 
     Source: 004b:C6. Proof: ``proofs/optimisers.md``.
     """
-
-    C = 1.0  # of the base class; there is no ridge here
 
     def __init__(
         self,
@@ -43,6 +63,7 @@ class SoftmaxRegression(LogisticRegression):
         classes: Any = None,
         steps: int = 30,
         clip: float = 1.0,
+        centring: Number | None = 0.2,
         randomness: Any = None,
     ) -> None:
         self.spend = spend
@@ -51,22 +72,23 @@ class SoftmaxRegression(LogisticRegression):
         self.classes = classes
         self.steps = steps
         self.clip = clip
+        self.centring = centring
         self.randomness = randomness
 
-    def _minimised(
-        self, privacy: Privacy, units: Floats, labels: Ints, ridge: float
-    ) -> tuple[Floats, Event]:
+    def _divided(self, spend: Guarantee, share: Fraction) -> tuple[Guarantee, Guarantee]:
+        """In rho: both are normal noise, and together one release of the multiplier it buys."""
+        rho = 1 / (2 * exact(multiplier_for(require_gaussian(spend))) ** 2)
+        return ZCDP(rho=rho * share), ZCDP(rho=rho * (1 - share))
+
+    def _optimiser(self, privacy: Privacy, dimension: int) -> ClassOptimiser:
         made = SoftmaxDescent(
             classes=len(self.classes_),
-            dimension=units.shape[1],
-            privacy=replace(privacy.bounded),
+            dimension=dimension,
+            privacy=privacy,
             steps=self.steps,
             clip=self.clip,
         )
-        found = made.minimise(units, labels)
-        if len(self.classes_) == 2:
-            found = found[1:] - found[:1]
-        return found, made.event
+        return SecondOfTwo(made) if len(self.classes_) == 2 else made
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class."""
