@@ -9,9 +9,9 @@ where a row is replaced.
 DP-SGD: logistic regression against it, with tuning that is charged, at the same epsilon and delta
 (``learn_sgd.py``).
 
-Both are done for tables on which rules were adjusted and for tables on which none was
-(``learn_data.py``); ``not-worse`` counts them apart. ``DISCREET_TABLES=fresh`` asks for the latter
-alone.
+Both are done for tables on which rules were adjusted, for tables that led to later changes and for
+tables on which none was (``learn_data.py``); ``not-worse`` counts them apart.
+``DISCREET_TABLES="later fresh"`` asks for some of the three alone.
 
 Time: a fit of a million rows over scikit-learn's own without privacy, in seconds of the processor.
 
@@ -29,7 +29,7 @@ from typing import Any
 
 import learn_sgd
 import numpy as np
-from learn_data import Task, fresh_tasks, tasks
+from learn_data import FRESH, LATER, Task, packaged_tasks, tasks
 from peers import Missing, Peer
 from sklearn import decomposition, linear_model, naive_bayes
 from timing import Figure, alternate, processor_clock, ratios
@@ -40,7 +40,12 @@ from discreet import learn
 EPSILONS = (0.1, 1.0, 10.0)
 SEEDS = int(os.environ.get("DISCREET_SEEDS", "10"))
 CLASSIFIERS = ("LogisticRegression", "GaussianNB", "RandomForestClassifier")
-FRESH_ALONE = os.environ.get("DISCREET_TABLES") == "fresh"
+WANTED = os.environ.get("DISCREET_TABLES", "adjusted later fresh").split()
+GROUPS = {
+    "adjusted": lambda: list(tasks()),
+    "later": lambda: packaged_tasks(LATER),
+    "fresh": lambda: packaged_tasks(FRESH),
+}
 ROWS = 1_000_000
 
 
@@ -156,10 +161,9 @@ def times() -> list[Figure]:
 def figures() -> list[Figure]:
     """Accuracy where the peer is there, against DP-SGD, and times."""
     found: list[Figure] = []
-    groups = {} if FRESH_ALONE else {"adjusted": tasks}
-    for kind, tables in {**groups, "fresh": fresh_tasks}.items():
+    for kind in WANTED:
         try:
-            among = list(tables())
+            among = GROUPS[kind]()
             found += over_sgd(among, kind)
             found += accuracy(among, kind)
         except Missing as reason:

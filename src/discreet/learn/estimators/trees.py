@@ -25,6 +25,9 @@ from discreet.learn.tags import written_as
 from discreet.mechanisms.for_spend import deviation, noise_for
 from discreet.noise import uniform_integers
 
+_ALIKE = 0.6
+"""Between independent trees, whose evidence adds up (0), and trees that say the same (1)."""
+
 
 @written_as(
     "learn.RandomForestClassifier",
@@ -111,8 +114,7 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
             smoothed = np.maximum(counts, 0) + (1 + self.blur_) * prior
             shares = smoothed / smoothed.sum(axis=1, keepdims=True)
             total += np.log(shares / prior)[splits.leaves(units)]
-        # Between trees that say the same and trees that are independent.
-        total = np.log(prior) + total / np.sqrt(len(self.splits_))
+        total = np.log(prior) + total / len(self.splits_) ** _ALIKE
         weights = np.exp(total - total.max(axis=1, keepdims=True))
         found: Floats = weights / weights.sum(axis=1, keepdims=True)
         return found
