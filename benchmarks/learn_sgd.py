@@ -62,7 +62,7 @@ class GradientClassifier(learn.LogisticRegression):  # type: ignore[misc]
         self.clip = clip
         self.steps = steps
 
-    def _optimiser(self, privacy: Any, dimension: int) -> Any:
+    def _optimiser(self, privacy: Any, dimension: int, classes: int) -> Any:
         return GradientSteps(self, privacy)
 
 

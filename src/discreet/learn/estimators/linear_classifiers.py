@@ -150,38 +150,44 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         privacy = self._privacy()
         rows = self._read(X, reset=True)
         self.classes_, labels = class_numbers(self.classes, read_target(y, len(rows)))
-        box, plan = self._box(rows.shape[1]), self._plan(privacy.bounded, rows.shape[1])
         kept = privacy.kept(len(rows), people) & (labels >= 0)
-        units = box.units_and_one(rows if kept.all() else rows[kept])
-        self._describe(*plan.fitted(units, labels[kept]), box)
-        self._keep(privacy, plan.event)
+        self._fitted(privacy, rows if kept.all() else rows[kept], labels[kept])
         return self
 
-    def _plan(self, privacy: Privacy, features: int) -> LinearPlan:
-        """What is done with rows of which each unit has as many as it may; refusals are here."""
-        if self.centring is None:
-            return LinearPlan(None, self._optimiser(privacy, features + 1))
-        bought, left = (
-            replace(privacy, spend=part)
-            for part in self._divided(privacy.spend, exact(probability("centring", self.centring)))
-        )
-        return LinearPlan(Centring(bought, features), self._optimiser(left, features + 1))
+    def _planned(self, privacy: Privacy, features: int, classes: int) -> Event:
+        """What ``_fitted`` will cost for so many features and classes; reads no rows."""
+        return self._plan(privacy, features, classes).event
 
-    def _divided(self, spend: Guarantee, share: Fraction) -> tuple[Guarantee, Guarantee]:
-        return part_of(spend, share), part_of(spend, 1 - share)
-
-    def _optimiser(self, privacy: Privacy, dimension: int) -> ClassOptimiser:
-        ridge = _LEAST_RIDGE if self.C is None else 1 / float(positive("C", self.C))
-        places = (1,) if len(self.classes_) == 2 else tuple(range(len(self.classes_)))
-        each = replace(privacy, spend=part_of(privacy.spend, Fraction(1, len(places))))
-        return OneAgainstRest(perturbed(self._loss(), each, dimension, ridge), places)
-
-    def _describe(self, centre: Centre, theta: Floats, box: Box) -> None:
-        """Keep what was found, in the features' own units."""
+    def _fitted(self, privacy: Privacy, rows: Floats, labels: Ints) -> None:
+        """Fit to the rows that count; ``labels`` are places among the classes."""
+        box, features = self._box(rows.shape[1]), rows.shape[1]
+        plan = self._plan(privacy, features, len(self.classes_))
+        centre, theta = plan.fitted(box.units_and_one(rows), labels)
         inside = centre.within(box)
         self.bounds_ = np.clip([inside.low, inside.high], box.low, box.high)
         self.coef_ = theta[:, :-1] / inside.half
         self.intercept_ = theta[:, -1] - self.coef_ @ inside.middle
+        self._keep(privacy, plan.event)
+
+    def _plan(self, privacy: Privacy, features: int, classes: int) -> LinearPlan:
+        """What is done with rows of which each unit has as many as it may; refusals are here."""
+        bounded = privacy.bounded
+        if self.centring is None:
+            return LinearPlan(None, self._optimiser(bounded, features + 1, classes))
+        bought, left = (
+            replace(bounded, spend=part)
+            for part in self._divided(privacy.spend, exact(probability("centring", self.centring)))
+        )
+        return LinearPlan(Centring(bought, features), self._optimiser(left, features + 1, classes))
+
+    def _divided(self, spend: Guarantee, share: Fraction) -> tuple[Guarantee, Guarantee]:
+        return part_of(spend, share), part_of(spend, 1 - share)
+
+    def _optimiser(self, privacy: Privacy, dimension: int, classes: int) -> ClassOptimiser:
+        ridge = _LEAST_RIDGE if self.C is None else 1 / float(positive("C", self.C))
+        places = (1,) if classes == 2 else tuple(range(classes))
+        each = replace(privacy, spend=part_of(privacy.spend, Fraction(1, len(places))))
+        return OneAgainstRest(perturbed(self._loss(), each, dimension, ridge), places)
 
     def _loss(self) -> Loss:
         return LogisticLoss()

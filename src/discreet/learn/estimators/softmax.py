@@ -80,15 +80,15 @@ class SoftmaxRegression(LogisticRegression):
         rho = 1 / (2 * exact(multiplier_for(require_gaussian(spend))) ** 2)
         return ZCDP(rho=rho * share), ZCDP(rho=rho * (1 - share))
 
-    def _optimiser(self, privacy: Privacy, dimension: int) -> ClassOptimiser:
+    def _optimiser(self, privacy: Privacy, dimension: int, classes: int) -> ClassOptimiser:
         made = SoftmaxDescent(
-            classes=len(self.classes_),
+            classes=classes,
             dimension=dimension,
             privacy=privacy,
             steps=self.steps,
             clip=self.clip,
         )
-        return SecondOfTwo(made) if len(self.classes_) == 2 else made
+        return SecondOfTwo(made) if classes == 2 else made
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class."""
