@@ -90,27 +90,35 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Fit to rows and labels; ``people`` says whose each row is, if the unit is a person."""
         privacy = self._privacy()
-        ridge = _LEAST_RIDGE if self.C is None else 1 / float(positive("C", self.C))
         rows = self._read(X, reset=True)
         self.classes_, labels = class_numbers(self.classes, read_target(y, len(rows)))
-        box = self._box(rows.shape[1])
         kept = privacy.kept(len(rows), people) & (labels >= 0)
-        units = box.units_and_one(rows if kept.all() else rows[kept])
-        theta, event = self._minimised(privacy, units, labels[kept], ridge)
-        self.coef_ = theta[:, :-1] / box.half
-        self.intercept_ = theta[:, -1] - self.coef_ @ box.middle
-        self._keep(privacy, event)
+        self._fitted(privacy, rows if kept.all() else rows[kept], labels[kept])
         return self
 
-    def _minimised(
-        self, privacy: Privacy, units: Floats, labels: Ints, ridge: float
-    ) -> tuple[Floats, Event]:
+    def _planned(self, privacy: Privacy, features: int, classes: int) -> Event:
+        """What ``_fitted`` will cost for so many features and classes; reads no rows."""
+        problems = 1 if classes == 2 else classes
+        return compose((self._optimiser(privacy, features, problems).event,) * problems)
+
+    def _fitted(self, privacy: Privacy, rows: Floats, labels: Ints) -> None:
+        """Fit to the rows that count; ``labels`` are places among the classes."""
+        box = self._box(rows.shape[1])
+        theta = self._minimised(privacy, box.units_and_one(rows), labels)
+        self.coef_ = theta[:, :-1] / box.half
+        self.intercept_ = theta[:, -1] - self.coef_ @ box.middle
+        self._keep(privacy, self._planned(privacy, rows.shape[1], len(self.classes_)))
+
+    def _minimised(self, privacy: Privacy, units: Floats, labels: Ints) -> Floats:
         problems = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        each = replace(privacy.bounded, spend=share_among(privacy.spend, len(problems)))
-        optimiser = perturbed(self._loss(), each, units.shape[1], ridge)
+        optimiser = self._optimiser(privacy, units.shape[1] - 1, len(problems))
         signs = [np.where(labels == place, 1.0, -1.0) for place in problems]
-        found = np.array([optimiser.minimise(units, sign) for sign in signs])
-        return found, compose((optimiser.event,) * len(problems))
+        return np.array([optimiser.minimise(units, sign) for sign in signs])
+
+    def _optimiser(self, privacy: Privacy, features: int, problems: int) -> ObjectivePerturbation:
+        ridge = _LEAST_RIDGE if self.C is None else 1 / float(positive("C", self.C))
+        each = replace(privacy.bounded, spend=share_among(privacy.spend, problems))
+        return perturbed(self._loss(), each, features + 1, ridge)
 
     def _loss(self) -> Loss:
         return LogisticLoss()

@@ -5,7 +5,6 @@ Source: 004b:C6, modern-learn:12. Proof: ``proofs/optimisers.md``.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,8 +31,6 @@ class SoftmaxRegression(LogisticRegression):
     Source: 004b:C6. Proof: ``proofs/optimisers.md``.
     """
 
-    C = 1.0  # of the base class; there is no ridge here
-
     def __init__(
         self,
         *,
@@ -53,20 +50,22 @@ class SoftmaxRegression(LogisticRegression):
         self.clip = clip
         self.randomness = randomness
 
-    def _minimised(
-        self, privacy: Privacy, units: Floats, labels: Ints, ridge: float
-    ) -> tuple[Floats, Event]:
-        made = SoftmaxDescent(
-            classes=len(self.classes_),
-            dimension=units.shape[1],
-            privacy=replace(privacy.bounded),
+    def _planned(self, privacy: Privacy, features: int, classes: int) -> Event:
+        return self._descent(privacy, features, classes).event
+
+    def _minimised(self, privacy: Privacy, units: Floats, labels: Ints) -> Floats:
+        made = self._descent(privacy, units.shape[1] - 1, len(self.classes_))
+        found = made.minimise(units, labels)
+        return found[1:] - found[:1] if len(self.classes_) == 2 else found
+
+    def _descent(self, privacy: Privacy, features: int, classes: int) -> SoftmaxDescent:
+        return SoftmaxDescent(
+            classes=classes,
+            dimension=features + 1,
+            privacy=privacy.bounded,
             steps=self.steps,
             clip=self.clip,
         )
-        found = made.minimise(units, labels)
-        if len(self.classes_) == 2:
-            found = found[1:] - found[:1]
-        return found, made.event
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class."""
