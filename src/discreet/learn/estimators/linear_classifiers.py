@@ -10,6 +10,7 @@ Source: 004b:C3, C4, C5; modern-learn:12. Proof: ``proofs/optimisers.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -21,7 +22,8 @@ from discreet.core.arrays import Floats, Ints
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.core.parameters import exact, positive
-from discreet.learn.estimators.base import PrivateEstimator, class_numbers, read_target
+from discreet.learn.estimators.base import class_numbers, read_target
+from discreet.learn.estimators.row_estimator import RowEstimator
 from discreet.learn.losses import LogisticLoss, Loss, SmoothHingeLoss
 from discreet.learn.optimisers.objective_perturbation import ObjectivePerturbation
 from discreet.learn.optimisers.row_sets import Cube
@@ -55,7 +57,7 @@ def perturbed(loss: Loss, privacy: Privacy, dimension: int, ridge: float) -> Obj
 
 
 @written_as("learn.LogisticRegression", "classes C", "classes_ coef_ intercept_")
-class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class LogisticRegression(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     """Logistic regression with a guarantee; with several classes, one against the rest.
 
     Assumptions: ``classes``, ``bounds``, ``C``, spend and unit are chosen without the data. ``C``
@@ -100,6 +102,10 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         """What ``_fitted`` will cost for so many features and classes; reads no rows."""
         problems = 1 if classes == 2 else classes
         return compose((self._optimiser(privacy, features, problems).event,) * problems)
+
+    def _known_ahead(self, privacy: Privacy, features: int, classes: int) -> Mapping[str, float]:
+        made = self._optimiser(privacy, features, 1 if classes == 2 else classes)
+        return {"noise of the linear term": made.deviation, "ridge": made.strength}
 
     def _fitted(self, privacy: Privacy, rows: Floats, labels: Ints) -> None:
         """Fit to the rows that count; ``labels`` are places among the classes."""

@@ -5,6 +5,7 @@ Source: 004b:C6, modern-learn:12. Proof: ``proofs/optimisers.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,12 @@ class SoftmaxRegression(LogisticRegression):
 
     def _planned(self, privacy: Privacy, features: int, classes: int) -> Event:
         return self._descent(privacy, features, classes).event
+
+    def _known_ahead(self, privacy: Privacy, features: int, classes: int) -> Mapping[str, float]:
+        made = self._descent(privacy, features, classes)
+        rows = float(privacy.moved)
+        step, number = made.of_step * made.clip * rows, made.of_count * rows
+        return {"noise of each step": step, "noise of the number of rows": number}
 
     def _minimised(self, privacy: Privacy, units: Floats, labels: Ints) -> Floats:
         made = self._descent(privacy, units.shape[1] - 1, len(self.classes_))
