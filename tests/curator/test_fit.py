@@ -15,7 +15,8 @@ from discreet.core.source import Products
 from discreet.learn.box import Box
 from discreet.learn.estimators.moment_estimator import moments_of
 from discreet.noise import Noiseless
-from discreet.relational.execute.table_moments import ColumnTotals, TableMoments
+from discreet.relational.execute.bounded_columns import BoundedColumns, ColumnTotals
+from discreet.relational.execute.table_moments import TableMoments
 
 RNG = np.random.default_rng(4)
 AGE = RNG.uniform(0, 100, 5000)
@@ -54,7 +55,8 @@ def source_of(source: dp.Curator, text: str, columns: list[str], bounds: Any) ->
     context = source.context
     declared = ColumnTotals.of(text, columns, context.query)
     engine = context.database.engine
-    return TableMoments.of(declared, bounds, Products.ALL, context.query, engine, needed=columns[0])
+    read = BoundedColumns.of(declared, bounds, context.query, engine, needed=columns[0])
+    return TableMoments.of(read, Products.ALL)
 
 
 def test_the_engine_adds_up_what_memory_adds_up() -> None:

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 import sklearn.decomposition as plain_decomposition
 import sklearn.naive_bayes as plain_bayes
+from sklearn.pipeline import make_pipeline
 
 import discreet as dp
 from discreet import learn
@@ -215,7 +216,8 @@ def test_a_preview_says_price_and_noise_and_costs_nothing() -> None:
         (learn.Ridge(bounds=(0, [1, 2, 3])), THREE, "x2", "bounds_missing"),
         (learn.Ridge(bounds=7), THREE, "x2", "bounds_missing"),
         (learn.StandardScaler(bounds=(1, 0)), THREE, None, "bounds_"),
-        (learn.LogisticRegression(), LABELLED, "state", "not_from_moments"),
+        (make_pipeline(learn.PCA(), learn.Ridge()), THREE, "x2", "no scaler needs to stand"),
+        (plain_bayes.GaussianNB(), LABELLED, "state", "not_from_moments"),
         (learn.PCA(), "SELECT state, x0 FROM people", None, "SUM|number"),
         (learn.PCA(), "SELECT x0, FROM WHERE", None, "sql_syntax"),
         (learn.PCA(), "SELECT x0 FROM people; SELECT x1 FROM people", None, "sql_syntax"),

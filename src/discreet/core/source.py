@@ -1,7 +1,7 @@
 """Protocols through which queries, synthesis and learning see data, whoever holds it.
 
 Arrays, relational engines and the curator implement them; a synopsis or a learner asks for
-counts, moments or batches and never for rows it does not need.
+counts, for moments or for bounded rows, and never for rows it does not need.
 """
 
 from __future__ import annotations
@@ -92,13 +92,15 @@ class FitColumns:
         features: Their names.
         bounds: The lower and the upper bound of each.
         target_bounds: Those of a target that is a number.
-        classes: The labels of a target that is one of a list, in the order of the sums.
+        classes: The labels of a target that is one of a list, in order.
+        target: The name of the target, if there is one.
     """
 
     features: tuple[str, ...]
     bounds: tuple[list[float], list[float]]
     target_bounds: tuple[float, float] | None = None
     classes: tuple[Any, ...] | None = None
+    target: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,23 +142,61 @@ class FitsMoments(Protocol):
         """The event of fitting, and what fits; ``moments`` is called only then."""
 
 
-def not_from_moments(estimator: object) -> InvalidParameter:
-    """What needs more than sums of products cannot be fitted where rows are not handed out."""
-    return InvalidParameter(
-        code="not_from_moments",
-        expectation="an estimator that fits from sums of products",
-        received=type(estimator).__name__,
-        remedy="Use dp.learn.LinearRegression, Ridge, GaussianNB, PCA, StandardScaler or "
-        "SimpleImputer.",
-    )
+@dataclass(frozen=True, eq=False)
+class BoundedRows:
+    """The rows that a learner may look at several times: clamped, and bounded for each unit.
+
+    Their order means nothing: what a learner answers must have the same law in any order.
+
+    Attributes:
+        features: One line for each row, within the bounds; NaN where a value is missing.
+        target: A number within its bounds, the place of a label among the classes, or nothing.
+    """
+
+    features: NDArray[np.float64]
+    target: NDArray[Any] | None = None
 
 
 @runtime_checkable
-class BatchSource(Described, Protocol):
-    """Can hand out batches of rows for training, sampled as the caller's event says."""
+class RowSource(Protocol):
+    """Can hand over the rows of a question, cut down to what one unit may have of them."""
 
-    def batches(self, columns: Sequence[str], *, rate: float) -> Iterator[Any]:
-        """Poisson batches in which each unit appears independently with probability ``rate``."""
+    @property
+    def records(self) -> int:
+        """The most rows of one unit that are handed over."""
+
+    def bounded_rows(self) -> BoundedRows:
+        """The rows. Private: only what an event is paid for may follow."""
+
+
+@runtime_checkable
+class FitsRows(Protocol):
+    """A learner that looks at rows several times, at a price known before the first look."""
+
+    target_kind: TargetKind
+
+    def fit_rows(
+        self, privacy: Any, columns: FitColumns, rows: Callable[[], BoundedRows]
+    ) -> tuple[Any, Callable[[], Any]]:
+        """The event of fitting, and what fits; ``rows`` is called only then, and once."""
+
+    def known_ahead(self, privacy: Any, columns: FitColumns) -> Mapping[str, float]:
+        """Noise, and what follows from it, as far as public numbers tell; by name."""
+
+
+def not_from_moments(estimator: object) -> InvalidParameter:
+    """What states no price before it sees rows is not fitted where a budget pays."""
+    several = hasattr(estimator, "steps") and hasattr(estimator, "named_steps")
+    return InvalidParameter(
+        code="not_from_moments",
+        expectation="an estimator of dp.learn, which says what it costs before it sees rows",
+        received=type(estimator).__name__,
+        remedy="Fit one estimator of dp.learn; it maps features to their bounds by itself, so that "
+        "no scaler needs to stand before it."
+        if several
+        else "Use dp.learn.LinearRegression, LogisticRegression, RandomForestClassifier or another "
+        "of them; searches and scores are for rows in memory.",
+    )
 
 
 @runtime_checkable

@@ -1,4 +1,7 @@
-"""Fitting a model to a question's rows through the engine: only sums of products are computed.
+"""Fitting a model to a question's rows: sums from the engine, or bounded rows in memory.
+
+What sums are enough for is added up in the engine, and no row is loaded. What looks several times
+is handed the rows, clamped and bounded there, after it said what that costs.
 
 Source: contract, "Spending", "What may be seen". Proof: ``proofs/learn.md``.
 """
@@ -6,24 +9,26 @@ Source: contract, "Spending", "What may be seen". Proof: ``proofs/learn.md``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.source import (
+    BoundedRows,
     FitColumns,
     FitsMoments,
+    FitsRows,
     Moments,
     TargetKind,
     not_from_moments,
 )
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
+from discreet.curator.fit_columns import bounds_of, classes_of, features_of
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
@@ -31,11 +36,14 @@ from discreet.learn.box import Box
 from discreet.learn.model_statement import model_name
 from discreet.learn.privacy import Privacy
 from discreet.noise.randomness import random_id
-from discreet.relational.execute.table_moments import Bounds, ColumnTotals, TableMoments
+from discreet.relational.execute.bounded_columns import BoundedColumns, ColumnTotals
+from discreet.relational.execute.table_moments import TableMoments
+from discreet.relational.execute.table_rows import TableRows
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
+from discreet.relational.limits.resources import require_handed
 from discreet.relational.plan.nodes import scans
-from discreet.relational.sql.statement import parse
+from discreet.relational.plan.query import Query
 from discreet.release.guarantee import guarantee_text
 
 Fitted = TypeVar("Fitted")
@@ -49,14 +57,14 @@ class FitRequest(Generic[Fitted]):
         context: The tables, and who pays.
         estimator: What is fitted.
         columns: What is known of the columns.
-        source: What adds up; nothing is added up yet.
+        source: What adds up or hands over; nothing is read yet.
         blocks: The places of the classes among the labels of the source.
     """
 
     context: Context
     estimator: Fitted
     columns: FitColumns
-    source: TableMoments
+    source: TableMoments | TableRows
     blocks: tuple[int, ...]
 
     @classmethod
@@ -64,39 +72,54 @@ class FitRequest(Generic[Fitted]):
         cls, context: Context, estimator: Fitted, text: Asked, target: str | None
     ) -> FitRequest[Fitted]:
         """The request that declarations and the estimator make; refusals here are free."""
-        if not isinstance(estimator, FitsMoments):
+        if not isinstance(estimator, FitsMoments | FitsRows):
             raise not_from_moments(estimator)
         # It becomes an inner query: the end of a statement or of a remark must not end the outer.
         plain, kind = f"{text_of(text).rstrip().rstrip(';')}\n", estimator.target_kind
-        features = _features(plain, target, kind)
+        features = features_of(plain, target, kind)
         number = [target] if kind is TargetKind.NUMBER and target is not None else []
         label = target if kind is TargetKind.LABEL else None
         declared = ColumnTotals.of(plain, [*number, *features], context.query)
-        bounds = _bounds(estimator, declared.bounds, len(number))
+        bounds = bounds_of(estimator, declared.bounds, len(number))
         Box.of(bounds, len(bounds[0]))  # refuses what is no interval, such as that of a constant
-        source = TableMoments.of(
+        read = BoundedColumns.of(
             declared,
             bounds,
-            estimator.products,
             context.query,
             context.database.engine,
             needed=number[0] if number else None,
             label=label,
         )
-        classes, blocks = _classes(estimator, source) if label is not None else (None, (0,))
+        classes, blocks = classes_of(estimator, read) if label is not None else (None, (0,))
         columns = FitColumns(
             features=tuple(features),
             bounds=([*bounds[0][len(number) :]], [*bounds[1][len(number) :]]),
             target_bounds=(bounds[0][0], bounds[1][0]) if number else None,
             classes=classes,
+            target=target,
         )
-        return cls(context, estimator, columns, source, blocks)
+        if isinstance(estimator, FitsMoments):
+            return cls(
+                context, estimator, columns, TableMoments.of(read, estimator.products), blocks
+            )
+        rows = [rows for _, rows in context.declared_rows(tables_read(read.query))]
+        require_handed(rows, 1 + len(read.totals))
+        return cls(context, estimator, columns, TableRows(read, len(number)), blocks)
+
+    @property
+    def query(self) -> Query:
+        """The question whose rows are read."""
+        return self.source.columns.query
 
     def fitting(self, spend: Guarantee) -> tuple[Event, Callable[[], Fitted]]:
         """What it costs, and what fits; reads public facts alone."""
         self.source.text()  # what cannot be written is refused now
         fitter: Any = self.estimator
-        event, fitted = fitter.fit_moments(self.privacy(spend), self.columns, self._moments)
+        privacy = self.privacy(spend)
+        if isinstance(self.source, TableMoments):
+            event, fitted = fitter.fit_moments(privacy, self.columns, self._moments)
+        else:
+            event, fitted = fitter.fit_rows(privacy, self.columns, self._rows)
 
         def told() -> Fitted:
             made = fitted()
@@ -128,9 +151,10 @@ class FitRequest(Generic[Fitted]):
     def words(self) -> str:
         """What is fitted, in words."""
         name = model_name(self.estimator)
-        read = [each for each in scans(self.source.query.rows) if each.private]
+        read = [each for each in scans(self.query.rows) if each.private]
         tables = ", ".join(dict.fromkeys(each.table for each in read))
-        return f"{name} of {', '.join(self.columns.features)} from {tables}"
+        text = f"{name} of {', '.join(self.columns.features)} from {tables}"
+        return text if self.columns.target is None else f"{text}, to predict {self.columns.target}"
 
     def known(self, spend: Guarantee) -> Known:
         """Equal for the same fit to the same data; new each time where that is unsure."""
@@ -139,7 +163,7 @@ class FitRequest(Generic[Fitted]):
 
         if self.own:
             return Known(f"fit {random_id(96)}", anew=True)
-        columns, query = self.columns, self.source.query
+        columns, query = self.columns, self.query
         given = {
             **parameters_of(self.estimator),
             "bounds": columns.bounds,
@@ -163,8 +187,21 @@ class FitRequest(Generic[Fitted]):
         )
 
     def _moments(self) -> Moments:
+        assert isinstance(self.source, TableMoments)
         found, places = self.source.moments(), list(self.blocks)
         return Moments(found.products[places], found.there[places])
+
+    def _rows(self) -> BoundedRows:
+        """The rows; those whose label is none of the classes are left out."""
+        assert isinstance(self.source, TableRows)
+        found = self.source.bounded_rows()
+        if self.columns.classes is None or found.target is None:
+            return found
+        place = np.full(len(self.source.columns.labels), -1, dtype=np.int64)
+        place[list(self.blocks)] = np.arange(len(self.blocks))
+        target = place[found.target]
+        kept = target >= 0
+        return BoundedRows(found.features if kept.all() else found.features[kept], target[kept])
 
     def _facts(self) -> Mapping[str, Any]:
         budget = self.context.budget
@@ -173,7 +210,7 @@ class FitRequest(Generic[Fitted]):
             "ledger": True,
             "budget": guarantee_text(budget.total),
             "budget_adds_up": budget.name,
-            "tables": [s.table for s in scans(self.source.query.rows) if s.private],
+            "tables": [s.table for s in scans(self.query.rows) if s.private],
         }
 
 
@@ -195,7 +232,7 @@ def fit_model(
             analyst=analyst,
             purpose=purpose,
             spend=spend,
-            reads=(request.source.query,),
+            reads=(request.query,),
             offer=lambda: request.offer(spend),
             own=request.own,
             paid_before=paid_before,
@@ -220,74 +257,3 @@ def _restored(estimator: Fitted, stored: Mapping[str, Any]) -> Fitted:
 
     restore(estimator, stored["model"])
     return estimator
-
-
-def _features(text: str, target: str | None, kind: TargetKind) -> list[str]:
-    """The columns of a SELECT without the target, by their names."""
-    parsed: Any = parse(text)
-    names = list(getattr(parsed, "named_selects", ()))
-    named = (target is None) if kind is TargetKind.NONE else target in names
-    rest = [name for name in names if name != target]
-    if not named or not rest or "" in names or "*" in names or len(set(names)) < len(names):
-        raise InvalidParameter(
-            code="fit_columns",
-            expectation="a SELECT that names at least one feature, and each column once"
-            if kind is TargetKind.NONE
-            else "a SELECT that names the target and at least one feature, each once",
-            received=names,
-            remedy='Write curator.fit(model, "SELECT age, cost FROM visits", target="cost", ...); '
-            "target= only where the model has one.",
-        )
-    return rest
-
-
-def _classes(estimator: Any, source: TableMoments) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-    """The classes in order, those of the estimator or all that were declared, and their places."""
-    places = {label: place for place, label in enumerate(source.labels) if label is not None}
-    given = list(places) if estimator.classes is None else list(estimator.classes)
-    wanted: list[Any] = [each.item() if isinstance(each, np.generic) else each for each in given]
-    if len(set(wanted)) < 2 or not set(wanted) <= set(places):
-        raise InvalidParameter(
-            code="classes_missing",
-            expectation="at least two classes, each among the declared values of the target",
-            received=len(set(wanted)),
-            remedy="Declare the target as dp.Category([...]), or name some of its values: "
-            'classes=["yes", "no"].',
-        )
-    ordered = sorted(set(wanted))
-    return tuple(ordered), tuple(places[each] for each in ordered)
-
-
-def _bounds(estimator: Any, declared: Bounds, targets: int) -> Bounds:
-    """What the estimator was given, in place of what the owner declared."""
-    low, high = [*declared[0]], [*declared[1]]
-    if targets and estimator.target_bounds is not None:
-        for ends, given in zip((low, high), _ends(estimator.target_bounds), strict=True):
-            ends[:targets] = _broadcast(given, targets)
-    if estimator.bounds is not None:
-        for ends, given in zip((low, high), _ends(estimator.bounds), strict=True):
-            ends[targets:] = _broadcast(given, len(ends) - targets)
-    return low, high
-
-
-def _ends(bounds: Any) -> Sequence[Any]:
-    ends = list(bounds) if isinstance(bounds, list | tuple | np.ndarray) else []
-    if len(ends) != 2:
-        raise _not_bounds(bounds)
-    return ends
-
-
-def _broadcast(given: Any, size: int) -> list[float]:
-    try:
-        return [float(each) for each in np.broadcast_to(given, (size,))]
-    except (TypeError, ValueError):
-        raise _not_bounds(given) from None
-
-
-def _not_bounds(given: object) -> InvalidParameter:
-    return InvalidParameter(
-        code="bounds_missing",
-        expectation="bounds=(low, high), numbers or one for each feature",
-        received=type(given).__name__,
-        remedy="Give one bound for each feature of the SELECT, or leave bounds to declarations.",
-    )

@@ -1,4 +1,4 @@
-"""What a fit will take before it is bought: its sums, how noisy they will be, its price.
+"""What a fit will take before it is bought: its noise as far as that is known, its price.
 
 Only declarations, the estimator and the spend enter. Nothing is read, and nothing is charged;
 whatever cannot be fitted is refused here.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.core.events.event import Event
@@ -20,6 +20,7 @@ from discreet.curator.fit import FitRequest
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import charge_of
 from discreet.curator.warnings import about_delta
+from discreet.relational.execute.table_rows import TableRows
 from discreet.release.guarantee import guarantee_text
 
 _SMALL = 100
@@ -45,11 +46,14 @@ class FitPreview:
     Attributes:
         query: What would be fitted, in words.
         features: The bounds of each feature.
-        groups: The sums that would be released, in groups that share the spend.
+        groups: The sums that would be released, in groups that share the spend; none where the
+            model looks at rows several times.
         event: What would happen to the data, as any accountant can price it.
         price: What it would cost.
         affordable: How many of these the account could still pay.
         warnings: What is amiss with the spend.
+        known_ahead: Noise of a model that looks several times, and what follows from it, as far as
+            public numbers tell; in units of the bounds.
     """
 
     query: str
@@ -59,6 +63,7 @@ class FitPreview:
     price: Guarantee
     affordable: int
     warnings: tuple[str, ...] = ()
+    known_ahead: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def sums(self) -> int:
@@ -67,8 +72,8 @@ class FitPreview:
 
     @property
     def noise(self) -> float:
-        """The deviation of the noisiest sum, in units of the most that one row adds."""
-        return max(group.noise for group in self.groups)
+        """The deviation of the noisiest sum, in units of the most that one row adds; 0 of none."""
+        return max((group.noise for group in self.groups), default=0.0)
 
     def noise_of_means(self, rows: int) -> float:
         """The deviation of a noisy mean over so many rows, as a share of half its bounds' width."""
@@ -82,17 +87,26 @@ class FitPreview:
     def __str__(self) -> str:
         """A few lines for people."""
         bounds = ", ".join(f"{n} {low:g} to {high:g}" for n, (low, high) in self.features.items())
-        sums = " and ".join(f"{each.sums:,} with noise of {each.noise:.4g}" for each in self.groups)
         lines = [
             self.query,
             f"within bounds: {bounds}",
-            f"sums: {sums} times what one row may add",
-            f"means within a hundredth of half their bounds from {self.rows_wanted:,} rows on",
+            *self._noise_lines(),
             f"price: {guarantee_text(self.price)}; such fits left: {self.affordable}",
         ]
         return "\n".join([*lines, *(f"warning: {each}" for each in self.warnings)])
 
     __repr__ = __str__
+
+    def _noise_lines(self) -> list[str]:
+        if not self.groups:
+            known = ", ".join(f"{what} {size:.4g}" for what, size in self.known_ahead.items())
+            rows = "bounded rows are read into memory, and looked at several times"
+            return [rows, *([f"known before, in units of the bounds: {known}"] if known else [])]
+        sums = " and ".join(f"{each.sums:,} with noise of {each.noise:.4g}" for each in self.groups)
+        return [
+            f"sums: {sums} times what one row may add",
+            f"means within a hundredth of half their bounds from {self.rows_wanted:,} rows on",
+        ]
 
 
 def preview_fit(request: FitRequest[Any], spend: Guarantee) -> FitPreview:
@@ -100,22 +114,35 @@ def preview_fit(request: FitRequest[Any], spend: Guarantee) -> FitPreview:
     context, columns = request.context, request.columns
     context.budget.check(spend)
     spend = as_written(spend)
-    context.policies.require_askable(request.source.query, spend)
+    context.policies.require_askable(request.query, spend)
     if request.own:
         context.require_own_allowed()
     offer = request.offer(spend)
     charge = charge_of(context, spend, offer)
     pairs = zip(context.account.remaining(), charge, strict=True)
-    noise = request.estimator.sums_noise(request.privacy(spend), len(columns.features))
+    groups, ahead = _noise(request, spend)
     return FitPreview(
         query=request.words,
         features=dict(zip(columns.features, zip(*columns.bounds, strict=True), strict=True)),
-        groups=tuple(
-            NoisySums(len(request.blocks) * group.size, noise.deviation(place))
-            for place, group in enumerate(noise.groups)
-        ),
+        groups=groups,
         event=offer.event,
         price=context.budget.spent(charge),
         affordable=min((have // price for have, price in pairs if price), default=0),
-        warnings=tuple(about_delta(spend, people_at_most(context, request.source.query))),
+        warnings=tuple(about_delta(spend, people_at_most(context, request.query))),
+        known_ahead=ahead,
     )
+
+
+def _noise(
+    request: FitRequest[Any], spend: Guarantee
+) -> tuple[tuple[NoisySums, ...], Mapping[str, float]]:
+    """Groups of sums, or what else is known before."""
+    privacy = request.privacy(spend)
+    if isinstance(request.source, TableRows):
+        return (), request.estimator.known_ahead(privacy, request.columns)
+    noise = request.estimator.sums_noise(privacy, len(request.columns.features))
+    groups = enumerate(noise.groups)
+    return tuple(
+        NoisySums(len(request.blocks) * group.size, noise.deviation(place))
+        for place, group in groups
+    ), {}

@@ -15,7 +15,8 @@ import discreet as dp
 from discreet.core.errors import InvalidParameter
 from discreet.core.source import Moments, Products
 from discreet.core.unit import PrivacyUnit
-from discreet.relational.execute.table_moments import UNIT, ColumnTotals, TableMoments
+from discreet.relational.execute.bounded_columns import BoundedColumns, ColumnTotals
+from discreet.relational.execute.table_moments import UNIT, TableMoments
 from discreet.relational.sql.translate import query_from
 from tests.relational.neighbours.worlds import SALT, Stand, one, people, without
 
@@ -39,15 +40,19 @@ BOUNDS = [0.0, -1.0, 0.0], [3.0, 1.0, 5.0]
 TEXT = "SELECT y, x, n, w FROM t"
 
 
-def moments_in(
+def moments_in(stand: Stand, *given: Any, **more: Any) -> TableMoments:
+    return TableMoments.of(columns_in(stand, *given, **more), Products.ALL)
+
+
+def columns_in(
     stand: Stand, text: str = TEXT, columns: Sequence[str] = ("y", "x", "n"), **more: Any
-) -> TableMoments:
+) -> BoundedColumns:
     def translate(asked: str) -> Any:
         return query_from(asked, stand.database)
 
     bounds = more.pop("bounds", BOUNDS)
     declared = ColumnTotals.of(text, columns, translate)
-    made = TableMoments.of(declared, bounds, Products.ALL, translate, stand.engine, **more)
+    made = BoundedColumns.of(declared, bounds, translate, stand.engine, **more)
     return replace(made, salt=SALT)
 
 
@@ -71,8 +76,8 @@ def test_sums_are_those_of_clamped_rows() -> None:
 
 def test_sums_by_label_are_those_of_declared_labels() -> None:
     source = moments_in(Stand(one(FRAME, dp.Row(), COLUMNS)), label="w")
-    assert source.labels == ("b", "a")
-    counts = [(FRAME["w"] == label).sum() for label in source.labels]
+    assert source.columns.labels == ("b", "a")
+    counts = [(FRAME["w"] == label).sum() for label in source.columns.labels]
     assert [int(block[0, 0]) >> UNIT for block in source.moments().products] == counts
 
 
@@ -108,5 +113,5 @@ def test_products_are_whole_numbers_of_62_bits() -> None:
     stand = Stand(one(FRAME, dp.Row(), COLUMNS))
     for low, high in ((-1.0, 1.0), (0.0, 1e-9), (3.0, 1e12), (-(2.0**60), 2.0**60), (5.0, 7.1)):
         source = moments_in(stand, columns=["x"], bounds=([low], [high]))
-        (total,) = source.totals
+        (total,) = source.columns.totals
         assert 2**20 <= total.steps() <= 2**30 + 1

@@ -200,6 +200,10 @@ class Worlds:
         self.statements += 1
         return self._inner.numbers(text)
 
+    def batches(self, text: str) -> Iterator[list[NDArray[np.int64]]]:
+        self.statements += 1
+        return self._inner.batches(text)
+
     def keyed(self, text: str) -> list[NDArray[Any]]:
         return self._inner.keyed(text)
 

@@ -125,7 +125,7 @@ class Look:
         context = self._curator.context
         request = FitRequest.of(context, estimator, text, target)
         found = preview_fit(request, spend)
-        context.policies.require_columns(request.source.query)
+        context.policies.require_columns(request.query)
         context.policies.admit(spend, analyst=analyst, purpose=purpose)
         return found
 

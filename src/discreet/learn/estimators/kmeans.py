@@ -9,6 +9,7 @@ Source: modern-learn:12 (no stopping by convergence). Proof: ``proofs/learn.md``
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Self
 
@@ -17,11 +18,14 @@ from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import Floats, Ints
+from discreet.core.events.event import Event
 from discreet.core.parameters import count
+from discreet.core.source import TargetKind
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import BITS, ONE
-from discreet.learn.estimators.base import PrivateEstimator
+from discreet.learn.estimators.row_estimator import RowEstimator
 from discreet.learn.exact_sums import sums
+from discreet.learn.privacy import Privacy
 from discreet.learn.row_products import row_sums
 from discreet.learn.tags import written_as
 from discreet.noise import Source, uniform_integers
@@ -54,7 +58,7 @@ def nearest_centre(units: Floats, centres: Floats) -> Ints:
 
 
 @written_as("learn.KMeans", "n_clusters rounds", "cluster_centers_")
-class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+class KMeans(ClusterMixin, TransformerMixin, RowEstimator):  # type: ignore[misc]
     """k-means with a guarantee.
 
     Assumptions: ``n_clusters``, ``rounds``, ``bounds``, spend and unit are chosen without the data;
@@ -67,6 +71,7 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
     """
 
     mechanism = "noisy rounds of sums"
+    target_kind = TargetKind.NONE
 
     def __init__(
         self,
@@ -88,24 +93,36 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Find the centres; ``y`` is not read."""
         privacy = self._privacy()
-        clusters, rounds = count("n_clusters", self.n_clusters), count("rounds", self.rounds)
         rows = self._read(X, reset=True)
-        d = rows.shape[1]
-        box = self._box(d)
-        noise = BoundedNoise(privacy, (SumGroup(d + 1, Fraction(1, rounds)),) * rounds)
+        kept = privacy.kept(len(rows), people)
+        self._fitted(privacy, rows if kept.all() else rows[kept])
+        return self
+
+    def _planned(self, privacy: Privacy, features: int, classes: int) -> Event:
+        count("n_clusters", self.n_clusters)
+        return self._noise(privacy, features).event
+
+    def _known_ahead(self, privacy: Privacy, features: int, classes: int) -> Mapping[str, float]:
+        return {"noise of each sum of each round": self._noise(privacy, features).deviation(0)}
+
+    def _noise(self, privacy: Privacy, features: int) -> BoundedNoise:
+        rounds = count("rounds", self.rounds)
+        return BoundedNoise(privacy, (SumGroup(features + 1, Fraction(1, rounds)),) * rounds)
+
+    def _fitted(self, privacy: Privacy, rows: Floats, target: Any = None) -> None:
+        clusters, d = count("n_clusters", self.n_clusters), rows.shape[1]
+        box, noise = self._box(d), self._noise(privacy, d)
         steps = box.steps(rows)
         added = np.concatenate([np.full((len(rows), 1), ONE), steps], axis=1)
-        kept = privacy.kept(len(rows), people)
         centres = spread_centres(clusters, d, privacy.randomness)
-        for place in range(rounds):
-            block = np.where(kept, nearest_centre(steps / ONE, centres), -1)
+        for place in range(len(noise.groups)):
+            block = nearest_centre(steps / ONE, centres)
             noisy = noise.release(place, sums(added, block, clusters), bits=BITS)
             seen = noisy[:, 0] > 2 * noise.deviation(place)
             means = np.clip(noisy[:, 1:] / np.maximum(noisy[:, :1], 1), -1, 1)
             centres = np.where(seen[:, None], means, centres)
         self.cluster_centers_ = centres * box.half + box.middle
         self._keep(privacy, noise.event)
-        return self
 
     def predict(self, X: Any) -> Ints:
         """The nearest centre of each row."""

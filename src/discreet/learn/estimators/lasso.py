@@ -5,6 +5,7 @@ Source: 004b:C13, C14. Proof: ``proofs/optimisers.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,14 +13,18 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import Floats
+from discreet.core.events.event import Event
+from discreet.core.source import TargetKind
 from discreet.learn.box import Box
-from discreet.learn.estimators.base import PrivateEstimator, read_target, target_known
+from discreet.learn.estimators.base import read_target, target_known
+from discreet.learn.estimators.row_estimator import RowEstimator
 from discreet.learn.optimisers.frank_wolfe import FrankWolfe
+from discreet.learn.privacy import Privacy
 from discreet.learn.tags import written_as
 
 
 @written_as("learn.Lasso", "target_bounds radius steps", "coef_ intercept_")
-class Lasso(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+class Lasso(RegressorMixin, RowEstimator):  # type: ignore[misc]
     """Least squares within an L1 ball, with a guarantee.
 
     Assumptions: bounds, ``radius`` (of the ball, in units of the bounds), ``steps``, spend and unit
@@ -31,6 +36,7 @@ class Lasso(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """
 
     mechanism = "private Frank–Wolfe"
+    target_kind = TargetKind.NUMBER
 
     def __init__(
         self,
@@ -56,16 +62,27 @@ class Lasso(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         privacy = self._privacy()
         rows = self._read(X, reset=True)
         target, known = target_known(read_target(y, len(rows)))
-        box, height = self._box(rows.shape[1]), Box.of(self.target_bounds, 1, name="target_bounds")
-        optimiser = FrankWolfe(steps=self.steps, radius=self.radius, privacy=privacy.bounded)
         kept = known & privacy.kept(len(rows), people)
-        units = box.units_and_one(rows if kept.all() else rows[kept])
-        theta = optimiser.minimise(units, height.units(target[kept, None])[:, 0])
+        self._fitted(privacy, rows if kept.all() else rows[kept], target[kept])
+        return self
+
+    def _planned(self, privacy: Privacy, features: int, classes: int) -> Event:
+        return self._optimiser(privacy).event
+
+    def _known_ahead(self, privacy: Privacy, features: int, classes: int) -> Mapping[str, float]:
+        return {"epsilon of each step": float(self._optimiser(privacy).epsilon_each)}
+
+    def _optimiser(self, privacy: Privacy) -> FrankWolfe:
+        return FrankWolfe(steps=self.steps, radius=self.radius, privacy=privacy.bounded)
+
+    def _fitted(self, privacy: Privacy, rows: Floats, target: Floats) -> None:
+        box, height = self._box(rows.shape[1]), Box.of(self.target_bounds, 1, name="target_bounds")
+        optimiser, units = self._optimiser(privacy), box.units_and_one(rows)
+        theta = optimiser.minimise(units, height.units(target[:, None])[:, 0])
         self.coef_ = height.half[0] * theta[:-1] / box.half
         level = height.half[0] * theta[-1] + height.middle[0]
         self.intercept_ = float(level - self.coef_ @ box.middle)
         self._keep(privacy, optimiser.event)
-        return self
 
     def predict(self, X: Any) -> Floats:
         """Predictions, clamped to the declared bounds of the target."""

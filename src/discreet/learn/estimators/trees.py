@@ -11,18 +11,23 @@ Proof: ``proofs/learn.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.core.arrays import Floats
+from discreet.core.arrays import Floats, Ints
+from discreet.core.errors import InvalidParameter
+from discreet.core.events.event import Event
 from discreet.core.parameters import count
-from discreet.learn.estimators.base import PrivateEstimator, class_numbers, read_target
+from discreet.learn.estimators.base import class_numbers, read_target
+from discreet.learn.estimators.row_estimator import RowEstimator
+from discreet.learn.privacy import Privacy
 from discreet.learn.random_splits import RandomSplits
 from discreet.learn.tags import written_as
-from discreet.mechanisms.for_spend import deviation, noise_for
+from discreet.mechanisms.for_spend import WholeNoise, deviation, noise_for
 from discreet.noise import uniform_integers
 
 _ALIKE = 0.6
@@ -34,7 +39,7 @@ _ALIKE = 0.6
     "classes n_estimators max_depth",
     "classes_ splits_ leaf_counts_ blur_",
 )
-class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class RandomForestClassifier(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     """A forest of random trees with a guarantee.
 
     Assumptions: ``classes``, ``bounds``, ``n_estimators``, ``max_depth``, spend and unit are chosen
@@ -72,21 +77,41 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
         privacy = self._privacy()
         rows = self._read(X, reset=True)
         self.classes_, labels = class_numbers(self.classes, read_target(y, len(rows)))
-        source, kinds = privacy.randomness, len(self.classes_)
-        noise = noise_for(privacy.spend, l1=privacy.moved, l2=privacy.moved, randomness=source)
-        trees, depth = self._trees(deviation(noise)), self._depth(deviation(noise))
+        kept = privacy.kept(len(rows), people) & (labels >= 0)
+        self._fitted(privacy, rows if kept.all() else rows[kept], labels[kept])
+        return self
+
+    def _planned(self, privacy: Privacy, features: int, classes: int) -> Event:
+        noise = self._noise(privacy)
+        _require_leaves(*self._shape(deviation(noise)), classes)
+        return noise.event
+
+    def _known_ahead(self, privacy: Privacy, features: int, classes: int) -> Mapping[str, float]:
+        noise = deviation(self._noise(privacy))
+        trees, depth = self._shape(noise)
+        return {"noise of each leaf's number of rows": noise, "trees": trees, "depth": depth}
+
+    def _noise(self, privacy: Privacy) -> WholeNoise:
+        source, moved = privacy.randomness, privacy.moved
+        return noise_for(privacy.spend, l1=moved, l2=moved, randomness=source)
+
+    def _shape(self, noise: float) -> tuple[int, int]:
+        return self._trees(noise), self._depth(noise)
+
+    def _fitted(self, privacy: Privacy, rows: Floats, labels: Ints) -> None:
+        source, noise, kinds = privacy.randomness, self._noise(privacy), len(self.classes_)
+        trees, depth = self._shape(deviation(noise))
+        _require_leaves(trees, depth, kinds)
         units = self._box(rows.shape[1]).units(rows)
         self.splits_ = [RandomSplits.drawn(rows.shape[1], depth, source) for _ in range(trees)]
-        kept = privacy.kept(len(rows), people) & (labels >= 0)
         where = uniform_integers(trees, len(rows), source)
         exact = np.zeros((trees, 1 << depth, kinds), dtype=np.int64)
         for tree, splits in enumerate(self.splits_):
-            mine = kept & (where == tree)
+            mine = where == tree
             np.add.at(exact[tree], (splits.leaves(units[mine]), labels[mine]), 1)
         self.leaf_counts_ = noise.release(exact).astype(np.float64)
         self.blur_ = deviation(noise)
         self._keep(privacy, noise.event)
-        return self
 
     def _trees(self, noise: float) -> int:
         """As many as asked for; else ten, and fewer where leaves are noisy."""
@@ -155,3 +180,14 @@ class DecisionTreeClassifier(RandomForestClassifier):
 
     def _trees(self, noise: float) -> int:
         return 1
+
+
+def _require_leaves(trees: int, depth: int, classes: int) -> None:
+    """Refuse forests that no memory holds; all of these numbers are public."""
+    if math.log2(trees) + depth + math.log2(max(classes, 1)) > math.log2(MOST_LEAVES):
+        raise InvalidParameter(
+            code="too_many_leaves",
+            expectation=f"at most {MOST_LEAVES} leaves, those of all trees, times classes",
+            received=f"{trees} trees of depth {depth}, {classes} classes",
+            remedy="Write a smaller max_depth or n_estimators.",
+        )

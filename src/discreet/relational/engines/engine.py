@@ -1,6 +1,7 @@
 """What an engine must provide: hold tables, run text that we wrote, hand back numbers.
 
-Only aggregates and public rows leave an engine. To add one, say ``Velox``:
+Aggregates and public rows leave an engine; bounded rows do for a learner that looks several times,
+as far as the curator's own process. To add one, say ``Velox``:
 
 1. A folder ``engines/velox/`` with ``dialect.py``, a :class:`Dialect`: the types in which columns
    are stored, how values are cleaned and compared, the engine's own hash and a SHA-256 of text, and
@@ -24,7 +25,7 @@ Source: contract, "What may be seen", "Numbers"; 004d:F21. Proof: ``proofs/engin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -86,6 +87,13 @@ class Engine(Protocol):
 
     def numbers(self, text: str) -> list[NDArray[np.int64]]:
         """Run a SELECT whose columns are all 64-bit integers without NULL."""
+
+    def batches(self, text: str) -> Iterator[list[NDArray[np.int64]]]:
+        """Run a SELECT whose columns are integers of 32 or 64 bits without NULL, many rows at once.
+
+        For the curator's own process alone: these are people's rows, clamped and bounded, for a
+        learner that is paid for. It is run once, and read to its end inside a ``snapshot``.
+        """
 
     def keyed(self, text: str) -> list[NDArray[Any]]:
         """Run a SELECT of key values and, last, a 64-bit count; one array for each column.

@@ -1,95 +1,28 @@
 """Sums of products of columns in the engine, in exact integers, for learners.
 
-Each column is clamped to its bounds and rounded once to whole steps of a power of two, about 2**30
-of them to half the width of the bounds, counted from the middle. Engines multiply and add up these
-whole numbers, over the rows of each person that count; a missing value adds nothing, as the middle
-would.
+Engines multiply and add up the whole numbers that bounded columns are made of, over the rows of
+each person that count; a missing value adds nothing, as the middle would.
 
 Source: contract, "Bounding inside the engine", "Numbers". Proof: ``proofs/learn.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.core.parameters import exact
 from discreet.core.source import Moments, Products
-from discreet.core.unit import Person
-from discreet.noise.randomness import SYSTEM, integer
-from discreet.relational.aggregates.measures import CountRows, Total
-from discreet.relational.aggregates.sum import Sum
-from discreet.relational.bounding.key_truncation import Truncated
-from discreet.relational.engines.engine import Engine
+from discreet.relational.aggregates.measures import CountRows
+from discreet.relational.execute.bounded_columns import BoundedColumns
 from discreet.relational.execute.product_sums import ProductSums
-from discreet.relational.limits.resources import require_numbers, require_size, require_statement
-from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.nodes import PlanNode
-from discreet.relational.plan.query import AggregateOutput, Query
+from discreet.relational.limits.resources import require_numbers, require_statement
 
-STEPS = 30
-"""Half the width of the bounds is at most 2**30 steps, and at least 2**20."""
-_LEAST = 20
 UNIT = 72
 """Sums of products come in steps of 2**-72 of what one row may add."""
-Translate = Callable[[str], Query]
-Bounds = tuple[list[float], list[float]]
-
-
-@dataclass(frozen=True)
-class ColumnTotals:
-    """The columns of a question without aggregates, as its declarations bound them."""
-
-    text: str
-    columns: tuple[str, ...]
-    totals: tuple[Total, ...]
-
-    @classmethod
-    def of(cls, text: str, columns: Sequence[str], translate: Translate) -> ColumnTotals:
-        """Those of a SELECT; refused where one is no number."""
-        sums = [f"SUM(t.{_quoted(column)}) AS s{n}" for n, column in enumerate(columns)]
-        made = cls(text, tuple(columns), ())
-        query = made.translated(translate, f"SELECT {', '.join(sums)} FROM ({text}) AS t")
-        return replace(made, totals=tuple(_totals(query)))
-
-    def translated(self, translate: Translate, asked: str) -> Query:
-        """A question for sums; refused in words of fits where columns are no numbers."""
-        try:
-            return translate(asked)
-        except DiscreetError as error:
-            if error.code != "type_clash":
-                raise
-        translate(f"SELECT COUNT(*) AS n FROM ({self.text}) AS t")  # if it is the SELECT's own
-        raise InvalidParameter(
-            code="fit_not_numbers",
-            expectation=f"numbers in the columns that are fitted: {', '.join(self.columns)}",
-            remedy="Make numbers of truth values and categories in the SELECT: "
-            "CASE WHEN returned THEN 1 ELSE 0 END AS returned.",
-        )
-
-    @property
-    def bounds(self) -> Bounds:
-        """What follows from what the owner declared."""
-        low, high = ([float(getattr(t, end)) for t in self.totals] for end in ("low", "high"))
-        return low, high
-
-    def asked(self, *, needed: str | None, label: str | None) -> str:
-        """The question for sums: rows without ``needed`` are left out, sums are by ``label``."""
-        # Whole numbers are read as real ones, whose grid is finer than their bounds.
-        real = [" * 1.0" if total.whole else "" for total in self.totals]
-        columns = zip(self.columns, real, strict=True)
-        items = [f"SUM(t.{_quoted(each)}{to}) AS s{n}" for n, (each, to) in enumerate(columns)]
-        by = "" if label is None else f" GROUP BY t.{_quoted(label)}"
-        key = [] if label is None else [f"t.{_quoted(label)} AS k"]
-        where = "" if needed is None else f" WHERE t.{_quoted(needed)} IS NOT NULL"
-        return f"SELECT {', '.join([*key, *items])} FROM ({self.text}) AS t{where}{by}"
 
 
 @dataclass(frozen=True)
@@ -99,58 +32,20 @@ class TableMoments:
     Contract: one object serves one release.
     """
 
-    query: Query
-    totals: tuple[Total, ...]
+    columns: BoundedColumns
     products: Products
-    engine: Engine
-    salt: int = field(default_factory=lambda: integer(SYSTEM, 62), repr=False)
 
     @classmethod
-    def of(
-        cls,
-        columns: ColumnTotals,
-        bounds: Bounds,
-        products: Products,
-        translate: Translate,
-        engine: Engine,
-        *,
-        needed: str | None = None,
-        label: str | None = None,
-    ) -> TableMoments:
-        """Sums within these bounds, over rows that have ``needed``, by the values of ``label``."""
-        query = columns.translated(translate, columns.asked(needed=needed, label=label))
-        found = zip(_totals(query), *bounds, strict=True)
-        totals = tuple(_on_grid(total, low, high) for total, low, high in found)
-        made = cls(query, totals, products, engine)
-        require_size(query, totals)
-        require_numbers(made.keys, [CountRows(None) for _ in made._pairs])
-        made.records  # noqa: B018 - refuses what has no private rows
+    def of(cls, columns: BoundedColumns, products: Products) -> TableMoments:
+        """The sums that a learner reads of some columns; refused where they are too many."""
+        made = cls(columns, products)
+        require_numbers(columns.keys, [CountRows(None) for _ in made._pairs])
         return made
 
     @property
     def records(self) -> int:
         """The most rows of one unit that count."""
-        if self.query.person is not None:
-            return self.query.person.rows()
-        changed = self.query.rows.stability
-        if not changed or _exchanges(self.query.rows):
-            raise InvalidParameter(
-                code="moments_rows",
-                expectation="rows of private tables that one unit can only add or remove",
-                remedy="Read a private table; join private tables on the person only.",
-            )
-        return changed
-
-    @property
-    def labels(self) -> tuple[object, ...]:
-        """The values of the label, block by block."""
-        return self.keys.column(0, 0)
-
-    @property
-    def keys(self) -> KeySet:
-        """The label's values, listed beforehand; refused where they would have to be found."""
-        keys = self.query.keys
-        return keys if isinstance(keys, KeySet) else keys.found(keys.blocks[0].entries)
+        return self.columns.records
 
     def text(self) -> str:
         """What the engine would run, with a salt of zero."""
@@ -158,9 +53,10 @@ class TableMoments:
 
     def moments(self) -> Moments:
         """The sums, in steps of 2**-72. Private: only noise may follow."""
-        with self.engine.snapshot():
-            rows, there, sums = self._sums(self.salt).exact()
-        width = 1 + len(self.totals)
+        columns = self.columns
+        with columns.engine.snapshot():
+            rows, there, sums = self._sums(columns.salt).exact()
+        width = 1 + len(columns.totals)
         total = np.zeros((len(rows), width, width), dtype=object)
         total[:, 0, 0] = [int(each) << UNIT for each in rows]
         for (i, j), found in zip(self._pairs, sums, strict=True):
@@ -169,70 +65,13 @@ class TableMoments:
 
     def _in_units(self, found: NDArray[Any], i: int, j: int) -> list[int]:
         """Whole steps as steps of 2**-72 of the most that a row adds, cut downward."""
-        most = [1, *(total.steps() for total in self.totals)]
+        most = [1, *(total.steps() for total in self.columns.totals)]
         return [(int(each) << UNIT) // (most[i] * most[j]) for each in found]
 
     @cached_property
     def _pairs(self) -> tuple[tuple[int, int], ...]:
-        return self.products.pairs(len(self.totals))
+        return self.products.pairs(len(self.columns.totals))
 
     def _sums(self, salt: int) -> ProductSums:
-        given = self.query, self.totals, self._pairs, self._person, self.engine
-        return ProductSums.over(*given, salt=salt)
-
-    @property
-    def _person(self) -> Person | None:
-        person = self.query.person
-        return None if person is None else Person(person.id, max_rows=self.records)
-
-
-def _on_grid(total: Total, low: float, high: float) -> Total:
-    """The total within other bounds, in steps from their middle."""
-    half = (exact(high) - exact(low)) / 2
-    far = max(abs(exact(low)), abs(exact(high)))
-    exponent = max(_ceil_log2(half) - STEPS, _ceil_log2(far) - 61)
-    middle = float((exact(low) + exact(high)) / 2)
-    if half < Fraction(2) ** (exponent + _LEAST):
-        raise InvalidParameter(
-            code="bounds_too_far",
-            expectation="bounds that are not much farther from zero than from each other",
-            received=(low, high),
-            remedy="Subtract a constant in the SELECT: x - 1000000 AS x.",
-        )
-    return replace(total, low=low, high=high, centre=middle, exponent=exponent)
-
-
-def _ceil_log2(value: Fraction) -> int:
-    """The least power of two that is no less."""
-    power = value.numerator.bit_length() - value.denominator.bit_length()
-    while Fraction(2) ** power < value:
-        power += 1
-    return power
-
-
-def _totals(query: Query) -> list[Total]:
-    """The total of each column of the answer; equal ones are one aggregate of the query."""
-    found = []
-    for output in query.outputs:
-        if not isinstance(output, AggregateOutput):
-            continue  # the label
-        aggregate = query.aggregates[output.number]
-        total = aggregate.total if isinstance(aggregate, Sum) else None
-        if not isinstance(total, Total):
-            raise InvalidParameter(
-                code="moments_columns",
-                expectation="columns of numbers that differ from row to row",
-                received=output.name,
-                remedy="Leave out constants; each column must be a number with bounds.",
-            )
-        found.append(total)
-    return found
-
-
-def _quoted(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
-
-
-def _exchanges(rows: PlanNode) -> bool:
-    """Whether rows may come as others go."""
-    return isinstance(rows, Truncated) or any(map(_exchanges, rows.inputs))
+        of = self.columns
+        return ProductSums.over(of.query, of.totals, self._pairs, of.person, of.engine, salt=salt)

@@ -18,6 +18,7 @@ from discreet.relational.aggregates.measures import Measure, Ranks
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import PlanNode, Scan, UnionAll
 from discreet.relational.plan.query import Query
+from discreet.relational.schema.table import MOST_ROWS
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
 MAX_NUMBERS = 50_000_000
@@ -31,6 +32,9 @@ _REPEATED = 4
 
 MAX_STATEMENT = 4_000_000
 """Characters of one compiled statement."""
+
+MAX_HANDED = 1 << 32
+"""Numbers of bounded rows in memory, 8 bytes each: declared rows of a table times columns."""
 
 Sizes = Mapping[str, int]
 
@@ -46,6 +50,22 @@ def require_numbers(keys: KeySet, measures: Iterable[Measure]) -> None:
             received=f"{keys.cells} groups of {each}",
             remedy="Group by fewer columns or coarser bins, or declare a step: dp.Number(0, 100, "
             "step=1).",
+        )
+
+
+def require_handed(rows: Iterable[int], columns: int) -> None:
+    """Refuse a model to be handed more numbers than memory holds, by what owners declared.
+
+    A table whose owner declared no ``rows_at_most`` is not refused: its size is private.
+    """
+    declared = max((each for each in rows if each < MOST_ROWS), default=0)
+    if declared * columns > MAX_HANDED:
+        raise InvalidParameter(
+            code="too_many_numbers",
+            expectation=f"at most {MAX_HANDED} numbers in memory: declared rows times columns",
+            received=f"{declared} rows of {columns}",
+            remedy="Fit a model from sums, such as GaussianNB or LinearRegression, or a sample "
+            "that the owner keeps as a table.",
         )
 
 

@@ -85,7 +85,7 @@ class FitKind(JobKind[FitModelRequest]):
     def tables(self, task: Task, request: FitModelRequest) -> Collection[str]:
         context = task.session.context
         asked = FitRequest.of(context, request.estimator(), request.sql, request.target)
-        return tables_read(asked.source.query)
+        return tables_read(asked.query)
 
     def run(self, task: Task, request: FitModelRequest) -> JobProduct:
         spend = required(request.spend())

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,8 @@ from discreet.relational.types.data_type import DataType
 
 _LINE = 64
 """Bytes of a line, about: lines are not counted."""
+_BATCH = 1 << 18
+"""Rows that are handed over at once."""
 _ENUM = re.compile(r"ENUM\((?:[^']|'(?:[^']|'')*')*?\)")
 
 
@@ -183,6 +186,15 @@ class DuckDB:
                 return [np.empty(0, dtype=np.int64) for _ in result.description]
         rest = [np.asarray(column, dtype=np.int64) for column in fetched.values()]
         return [np.concatenate(pair) for pair in zip(first, rest, strict=True)] if rest else first
+
+    def batches(self, text: str) -> Iterator[list[NDArray[np.int64]]]:
+        """Run a SELECT of integers without NULL; in one batch where there is no ``pyarrow``."""
+        with self._alone:
+            if find_spec("pyarrow") is None:
+                yield list(self._run(text).fetchnumpy().values())
+                return
+            for batch in self._connection.sql(text).to_arrow_reader(_BATCH):
+                yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
 
     def keyed(self, text: str) -> list[NDArray[Any]]:
         """Run a SELECT of candidate keys and, last, their numbers of people."""

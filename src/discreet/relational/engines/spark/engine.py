@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
@@ -162,6 +163,17 @@ class Spark:
             np.fromiter((row[place] for row in found), dtype=np.int64, count=len(found))
             for place in range(len(names))
         ]
+
+    def batches(self, text: str) -> Iterator[list[NDArray[np.int64]]]:
+        """Run a SELECT of integers without NULL, as one job; in one piece without ``pyarrow``."""
+        if find_spec("pyarrow") is None:
+            yield self.numbers(text)
+            return
+        with quiet():
+            require_pinned(self._session)
+            found = self._session.sql(text).toArrow()
+        for batch in found.to_batches():
+            yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
 
     def keyed(self, text: str) -> list[NDArray[Any]]:
         """Run a SELECT of candidate keys and, last, their numbers of people."""
