@@ -13,6 +13,7 @@ Proof: ``proofs/learn.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -97,6 +98,12 @@ class Centring:
     def event(self) -> Event:
         """What the centre costs."""
         return self._noise.event
+
+    @property
+    def known_ahead(self) -> Mapping[str, float]:
+        """The noise of both sums, by name."""
+        names = "noise of sums that find the middle", "noise of sums that find the width"
+        return {name: self._noise.deviation(place) for place, name in enumerate(names)}
 
     @cached_property
     def _noise(self) -> BoundedNoise:

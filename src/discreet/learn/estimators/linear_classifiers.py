@@ -10,6 +10,7 @@ Source: 004b:C3, C4, C5; modern-learn:12. Proof: ``proofs/optimisers.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol, Self
@@ -22,9 +23,9 @@ from discreet.core.arrays import Floats, Ints
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.core.parameters import Number, exact, positive, probability
-from discreet.learn.box import Box
 from discreet.learn.centring import Centre, Centring
-from discreet.learn.estimators.base import PrivateEstimator, class_numbers, read_target
+from discreet.learn.estimators.base import class_numbers, read_target
+from discreet.learn.estimators.row_estimator import RowEstimator
 from discreet.learn.losses import LogisticLoss, Loss, SmoothHingeLoss
 from discreet.learn.optimisers.objective_perturbation import ObjectivePerturbation
 from discreet.learn.optimisers.row_sets import Cube
@@ -65,6 +66,10 @@ class ClassOptimiser(Protocol):
     def event(self) -> Event:
         """What all coefficients cost together."""
 
+    @property
+    def known_ahead(self) -> Mapping[str, float]:
+        """Noise, and what follows from it, by name."""
+
     def minimise(self, x: Floats, labels: Ints) -> Floats:
         """One line of coefficients for each class, or for the second of two."""
 
@@ -79,6 +84,11 @@ class OneAgainstRest:
     @property
     def event(self) -> Event:
         return compose((self.optimiser.event,) * len(self.places))
+
+    @property
+    def known_ahead(self) -> Mapping[str, float]:
+        made = self.optimiser
+        return {"noise of the linear term": made.deviation, "ridge": made.strength}
 
     def minimise(self, x: Floats, labels: Ints) -> Floats:
         signs = [np.where(labels == place, 1.0, -1.0) for place in self.places]
@@ -101,6 +111,12 @@ class LinearPlan:
             else self.centring.event + self.optimiser.event
         )
 
+    @property
+    def known_ahead(self) -> Mapping[str, float]:
+        """The noise of both, by name."""
+        centring = {} if self.centring is None else self.centring.known_ahead
+        return {**centring, **self.optimiser.known_ahead}
+
     def fitted(self, units: Floats, labels: Ints) -> tuple[Centre, Floats]:
         """The centre, and coefficients in its units; rows have a last column of ones."""
         declared = Centre.declared(units.shape[1] - 1)
@@ -109,7 +125,7 @@ class LinearPlan:
 
 
 @written_as("learn.LogisticRegression", "classes C centring", "classes_ coef_ intercept_ bounds_")
-class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class LogisticRegression(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     """Logistic regression with a guarantee; with several classes, one against the rest.
 
     Assumptions: ``classes``, ``bounds``, ``C``, ``centring``, spend and unit are chosen without the
@@ -157,6 +173,9 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     def _planned(self, privacy: Privacy, features: int, classes: int) -> Event:
         """What ``_fitted`` will cost for so many features and classes; reads no rows."""
         return self._plan(privacy, features, classes).event
+
+    def _known_ahead(self, privacy: Privacy, features: int, classes: int) -> Mapping[str, float]:
+        return self._plan(privacy, features, classes).known_ahead
 
     def _fitted(self, privacy: Privacy, rows: Floats, labels: Ints) -> None:
         """Fit to the rows that count; ``labels`` are places among the classes."""

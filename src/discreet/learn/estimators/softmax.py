@@ -5,6 +5,7 @@ Source: 004b:C6, modern-learn:12. Proof: ``proofs/optimisers.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -32,6 +33,10 @@ class SecondOfTwo:
     @property
     def event(self) -> Event:
         return self.descent.event
+
+    @property
+    def known_ahead(self) -> Mapping[str, float]:
+        return self.descent.known_ahead
 
     def minimise(self, x: Floats, labels: Ints) -> Floats:
         found = self.descent.minimise(x, labels)

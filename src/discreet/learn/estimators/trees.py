@@ -30,6 +30,8 @@ from discreet.learn.tags import written_as
 from discreet.mechanisms.for_spend import WholeNoise, deviation, noise_for
 from discreet.noise import uniform_integers
 
+MOST_LEAVES = 1 << 26
+"""Leaves of all trees, times classes."""
 _ALIKE = 0.6
 """Between independent trees, whose evidence adds up (0), and trees that say the same (1)."""
 

@@ -10,6 +10,7 @@ Source: 004b:C6, modern-learn:12. Proof: ``proofs/optimisers.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -84,6 +85,13 @@ class SoftmaxDescent:
         """What the number of rows and the whole path cost."""
         event = GaussianEvent(self.of_step) * self.steps + GaussianEvent(self.of_count)
         return marked(event, self.privacy.randomness)
+
+    @property
+    def known_ahead(self) -> Mapping[str, float]:
+        """Noise by name, in the units of what is released."""
+        moved = float(self.privacy.moved)
+        step, number = self.of_step * self.clip * moved, self.of_count * moved
+        return {"noise of each step": step, "noise of the number of rows": number}
 
     def minimise(self, x: Floats, labels: Ints) -> Floats:
         """Coefficients, one line for each class: the average of the second half of the path."""
