@@ -14,7 +14,7 @@ Proof: ``proofs/learn.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -39,6 +39,7 @@ _UNCLEAR = 0.3
 
 
 _ENOUGH = Fraction(64)
+"""The epsilon, or rho, that is enough."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Centring:
     def _noise(self) -> BoundedNoise:
         half = Fraction(1, 2)
         groups = (SumGroup(self.features + 1, half), SumGroup(len(_WIDTHS), half))
-        return BoundedNoise(replace(self.privacy, spend=_of_use(self.privacy.spend)), groups)
+        return BoundedNoise(self.privacy, groups)
 
     def found(self, units: Floats) -> Centre:
         """The centre of rows with a last column of ones, by two noisy sums."""
@@ -130,16 +131,12 @@ class Centring:
         return Centre(middle, float(_ROOM * _WIDTHS[narrow - 1]))
 
 
-def _of_use(spend: Guarantee) -> Guarantee:
-    """The spend, or as much of it as buys noise that does not matter: more would buy nothing."""
+def most_of_use(spend: Guarantee) -> Fraction:
+    """The largest share of a spend that buys something: noise that is less would tell no more."""
     match spend:
-        case PureDP(epsilon=epsilon):
-            return PureDP(epsilon=min(exact(epsilon), _ENOUGH))
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return ApproxDP(epsilon=min(exact(epsilon), _ENOUGH), delta=delta)
-        case ZCDP(rho=rho):
-            return ZCDP(rho=min(exact(rho), _ENOUGH))
-    return spend
+        case PureDP(epsilon=much) | ApproxDP(epsilon=much) | ZCDP(rho=much):
+            return _ENOUGH / max(_ENOUGH, exact(much))
+    return Fraction(1)
 
 
 def _sums(units: Floats) -> Whole:

@@ -23,7 +23,7 @@ from discreet.core.arrays import Floats, Ints
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.core.parameters import Number, exact, positive, probability
-from discreet.learn.centring import Centre, Centring
+from discreet.learn.centring import Centre, Centring, most_of_use
 from discreet.learn.estimators.base import class_numbers, read_target
 from discreet.learn.estimators.row_estimator import RowEstimator
 from discreet.learn.losses import LogisticLoss, Loss, SmoothHingeLoss
@@ -200,7 +200,8 @@ class LogisticRegression(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         return LinearPlan(Centring(bought, features), self._optimiser(left, features + 1, classes))
 
     def _divided(self, spend: Guarantee, share: Fraction) -> tuple[Guarantee, Guarantee]:
-        return part_of(spend, share), part_of(spend, 1 - share)
+        part = min(share, most_of_use(spend))
+        return part_of(spend, part), part_of(spend, 1 - part)
 
     def _optimiser(self, privacy: Privacy, dimension: int, classes: int) -> ClassOptimiser:
         ridge = _LEAST_RIDGE if self.C is None else 1 / float(positive("C", self.C))

@@ -17,6 +17,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, Guarantee
 from discreet.core.parameters import Number, exact
 from discreet.learn.bounded_noise import multiplier_for
+from discreet.learn.centring import most_of_use
 from discreet.learn.estimators.linear_classifiers import ClassOptimiser, LogisticRegression
 from discreet.learn.optimisers.softmax_descent import SoftmaxDescent
 from discreet.learn.privacy import Privacy
@@ -83,7 +84,8 @@ class SoftmaxRegression(LogisticRegression):
     def _divided(self, spend: Guarantee, share: Fraction) -> tuple[Guarantee, Guarantee]:
         """In rho: both are normal noise, and together one release of the multiplier it buys."""
         rho = 1 / (2 * exact(multiplier_for(require_gaussian(spend))) ** 2)
-        return ZCDP(rho=rho * share), ZCDP(rho=rho * (1 - share))
+        part = min(share, most_of_use(ZCDP(rho=rho)))
+        return ZCDP(rho=rho * part), ZCDP(rho=rho * (1 - part))
 
     def _optimiser(self, privacy: Privacy, dimension: int, classes: int) -> ClassOptimiser:
         made = SoftmaxDescent(
