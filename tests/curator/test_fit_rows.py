@@ -108,7 +108,9 @@ def test_the_price_is_known_before_and_paid_once(which: str) -> None:
     again = source.fit(made(), text, target=target, spend=spend)
     assert again.to_json() == first.to_json()
     assert source.remaining == left != curator().remaining
-    assert source.history()[0].query.endswith("from people" if target is None else f"to predict {target}")
+    assert source.history()[0].query.endswith(
+        "from people" if target is None else f"to predict {target}"
+    )
 
 
 @every_model
