@@ -114,6 +114,27 @@ def test_the_price_is_known_before_and_paid_once(which: str) -> None:
 
 
 @every_model
+def test_rows_are_read_after_the_charge_and_once(
+    which: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, text, target = MODELS[which]
+    source, fresh, reads = curator(), curator().remaining, list[Any]()
+    real = TableRows.bounded_rows
+
+    def read(self: TableRows) -> BoundedRows:
+        reads.append(source.remaining)
+        return real(self)
+
+    monkeypatch.setattr(TableRows, "bounded_rows", read)
+    asked = {"target": target, "spend": spend_of(which)}
+    source.preview_fit(made(), text, **asked)
+    assert reads == []
+    source.fit(made(), text, **asked)
+    assert len(reads) == 1
+    assert reads[0] != fresh
+
+
+@every_model
 @pytest.mark.parametrize("rows", [0, 1])
 def test_no_rows_and_one_row_are_fitted_as_well(which: str, rows: int) -> None:
     made, text, target = MODELS[which]
@@ -189,7 +210,7 @@ def test_a_part_fits_to_its_own_rows() -> None:
 
 
 def test_declared_rows_that_no_memory_holds_are_refused_for_nothing() -> None:
-    people = dp.table(FRAME, unit=dp.Row(), columns=COLUMNS, rows_at_most=2**31)
+    people = dp.table(FRAME, unit=dp.Row(), columns=COLUMNS, rows_at_most=2**28 + 1)
     source = dp.Curator(people=people, budget=dp.PureDP(epsilon=9), ledger=dp.ledger.Memory())
     for call in (source.fit, source.preview_fit):
         with pytest.raises(DiscreetError, match="too_many_numbers"):
