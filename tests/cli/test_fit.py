@@ -42,6 +42,13 @@ def test_a_model_is_written_and_the_price_is_taken_once(project: Path) -> None:
         'fit "SELECT age, cost FROM visits" --model pca --components 1',
         'fit "SELECT age, cost FROM visits" --model scaler',
         'fit "SELECT age, cost FROM visits" --model imputer',
+        'fit "SELECT age, cost, ward FROM visits" --model logistic --target ward',
+        'fit "SELECT age, cost, ward FROM visits" --model svc --target ward',
+        'fit "SELECT age, cost, ward FROM visits" --model softmax --target ward --delta 1e-7',
+        'fit "SELECT age, cost, ward FROM visits" --model tree --target ward',
+        'fit "SELECT age, cost, ward FROM visits" --model forest --target ward',
+        'fit "SELECT age, cost FROM visits" --model lasso --target cost',
+        'fit "SELECT age, cost FROM visits" --model kmeans --clusters 2',
     ],
 )
 def test_every_model_is_made(project: Path, asked: str) -> None:
@@ -77,3 +84,20 @@ def test_refusals_cost_nothing_and_begin_no_ledger(project: Path, asked: str, co
     assert done.code == 2
     assert code in done.error
     assert not list(project.glob("*.ledger*"))
+
+
+def test_a_model_that_looks_several_times_is_told_line_by_line(project: Path) -> None:
+    asked = 'fit "SELECT age, cost, ward FROM visits" --model logistic --target ward --epsilon 1'
+    ahead = run(f"{asked} --dry-run")
+    assert "bounded rows are read into memory" in ahead.output
+    assert "known before, in units of the bounds: noise of the linear term" in ahead.output
+    done = run(f"{asked} --out model.json")
+    assert done.code == 0, done.error
+    model = learn.load(project / "model.json")
+    for label, line in zip(model.classes_, model.coef_, strict=True):
+        assert f"{label}: coefficient age {line[0]:.6g}, cost {line[1]:.6g}" in done.output
+    groups = run(
+        'fit "SELECT age, cost FROM visits" --model kmeans --clusters 2 --epsilon 1 --out k.json'
+    )
+    assert "1: centre age" in groups.output
+    assert "2: centre age" in groups.output

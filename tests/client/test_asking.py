@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import discreet as dp
 from discreet import learn
@@ -215,7 +216,7 @@ def test_what_the_service_does_not_offer_is_refused_before_it_is_sent(
             "request_not_json",
         ),
         (
-            lambda: curator.fit(learn.KMeans(2), "SELECT age FROM visits", spend=one),
+            lambda: curator.fit(make_pipeline(learn.PCA()), "SELECT age FROM visits", spend=one),
             "not_from_moments",
         ),
         (lambda: conditions_to_json(["ward"]), "query_misfit"),

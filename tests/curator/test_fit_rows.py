@@ -108,7 +108,30 @@ def test_the_price_is_known_before_and_paid_once(which: str) -> None:
     again = source.fit(made(), text, target=target, spend=spend)
     assert again.to_json() == first.to_json()
     assert source.remaining == left != curator().remaining
-    assert source.history()[0].query.endswith("from people" if target is None else f"to predict {target}")
+    assert source.history()[0].query.endswith(
+        "from people" if target is None else f"to predict {target}"
+    )
+
+
+@every_model
+def test_rows_are_read_after_the_charge_and_once(
+    which: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, text, target = MODELS[which]
+    source, fresh, reads = curator(), curator().remaining, list[Any]()
+    real = TableRows.bounded_rows
+
+    def read(self: TableRows) -> BoundedRows:
+        reads.append(source.remaining)
+        return real(self)
+
+    monkeypatch.setattr(TableRows, "bounded_rows", read)
+    asked = {"target": target, "spend": spend_of(which)}
+    source.preview_fit(made(), text, **asked)
+    assert reads == []
+    source.fit(made(), text, **asked)
+    assert len(reads) == 1
+    assert reads[0] != fresh
 
 
 @every_model
@@ -187,7 +210,7 @@ def test_a_part_fits_to_its_own_rows() -> None:
 
 
 def test_declared_rows_that_no_memory_holds_are_refused_for_nothing() -> None:
-    people = dp.table(FRAME, unit=dp.Row(), columns=COLUMNS, rows_at_most=2**31)
+    people = dp.table(FRAME, unit=dp.Row(), columns=COLUMNS, rows_at_most=2**28 + 1)
     source = dp.Curator(people=people, budget=dp.PureDP(epsilon=9), ledger=dp.ledger.Memory())
     for call in (source.fit, source.preview_fit):
         with pytest.raises(DiscreetError, match="too_many_numbers"):

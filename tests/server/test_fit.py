@@ -89,6 +89,9 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "too large": ({"bounds": [0, 10**400]}, "request_misread"),
     "classes of a number": ({"classes": ["surgery"]}, "option_of_another_model"),
     "components of a line": ({"components": 2}, "option_of_another_model"),
+    "trees of a line": ({"trees": 2}, "option_of_another_model"),
+    "endless steps": ({"model": "lasso", "steps": 10**9}, "request_misread"),
+    "a deep tree": ({"model": "tree", "target": "age", "depth": 40}, "request_misread"),
 }
 
 
@@ -101,3 +104,17 @@ def test_bad_declarations_are_refused_by_rule_and_for_nothing(
         told = ann.post(path, ROWS | {"model": "linear"} | bad).json()
         assert told["code"] == code, told
     assert left(ann) == before
+
+
+def test_models_that_look_several_times_are_previewed_and_fitted(ann: ApiUser) -> None:
+    before = left(ann)
+    asked = ASKED | {"model": "logistic", "c": 2.0, "epsilon": 0.5}
+    told = ann.post("previews", asked).json()["result"]
+    assert told["groups"] == []
+    assert set(told["known_ahead"]) == {"noise of the linear term", "ridge"}
+    assert left(ann) == before
+    made = ann.post("questions", asked).json()["result"]["model"]
+    model = model_from_json(json.dumps(made))
+    assert model.coef_.shape == (len(model.classes_), 1)
+    assert made["event"] == told["event"]
+    assert before - left(ann) == pytest.approx(0.5)

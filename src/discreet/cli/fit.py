@@ -1,4 +1,4 @@
-"""``discreet fit``: a model of a private table's rows, fitted in the engine, at one price."""
+"""``discreet fit``: a model of a private table's rows, at one price."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from discreet.cli import display
@@ -33,6 +34,13 @@ class ModelName(StrEnum):
     PCA = "pca"
     SCALER = "scaler"
     IMPUTER = "imputer"
+    LOGISTIC = "logistic"
+    SVC = "svc"
+    SOFTMAX = "softmax"
+    LASSO = "lasso"
+    KMEANS = "kmeans"
+    TREE = "tree"
+    FOREST = "forest"
 
 
 def fit(
@@ -44,7 +52,7 @@ def fit(
     model: Annotated[ModelName, typer.Option("--model", help="What is fitted.")],
     target: Annotated[
         str | None,
-        typer.Option("--target", help="The column to be predicted; for linear, ridge, naive-bayes"),
+        typer.Option("--target", help="The column to be predicted, if the model has one."),
     ] = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
@@ -57,6 +65,9 @@ def fit(
     ] = None,
     components: Annotated[
         int | None, typer.Option("--components", min=1, help="Of pca; all if not given.")
+    ] = None,
+    clusters: Annotated[
+        int | None, typer.Option("--clusters", min=1, help="Of kmeans; 8 if not given.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only the price and the noise; nothing is charged.")
@@ -80,7 +91,7 @@ def fit(
         _require_kept(out, dry_run=dry_run)
         spend = spending.required_spend(epsilon, delta, rho)
         paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
-        wanted = estimator(model, alpha=alpha, components=components)
+        wanted = estimator(model, alpha=alpha, components=components, clusters=clusters)
         asked: dict[str, Any] = {"spend": spend, "analyst": analyst, "purpose": purpose}
         if dry_run:
             with opening.look(project) as ahead, opening.busy("looking ahead"):
@@ -101,45 +112,45 @@ def fit(
                 {"model": made.to_json(), "guarantee": made.guarantee_, "remaining": left}
             )
             return
-        display.lines(_told(made, target))
+        display.lines(_told(made))
         display.note(f"written: {out}")
         display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")
 
 
-def estimator(model: ModelName, *, alpha: float | None, components: int | None) -> Any:
+def estimator(
+    model: ModelName,
+    *,
+    alpha: float | None = None,
+    components: int | None = None,
+    clusters: int | None = None,
+) -> Any:
     """The estimator of a name; options of others are refused."""
     from discreet import learn
 
-    for name, value, of in (
-        ("--alpha", alpha, ModelName.RIDGE),
-        ("--components", components, ModelName.PCA),
+    given: dict[str, Any] = {}
+    for option, name, value, of in (
+        ("--alpha", "alpha", alpha, ModelName.RIDGE),
+        ("--components", "n_components", components, ModelName.PCA),
+        ("--clusters", "n_clusters", clusters, ModelName.KMEANS),
     ):
-        if value is not None and model is not of:
+        if value is None:
+            continue
+        if model is not of:
             raise InvalidParameter(
                 code="option_of_another_model",
-                expectation=f"{name} only with --model {of}",
+                expectation=f"{option} only with --model {of}",
                 received=str(model),
-                remedy=f"Leave {name} out.",
+                remedy=f"Leave {option} out.",
             )
-    match model:
-        case ModelName.LINEAR:
-            return learn.LinearRegression()
-        case ModelName.RIDGE:
-            return learn.Ridge() if alpha is None else learn.Ridge(alpha=alpha)
-        case ModelName.NAIVE_BAYES:
-            return learn.GaussianNB()
-        case ModelName.PCA:
-            return learn.PCA(components)
-        case ModelName.SCALER:
-            return learn.StandardScaler()
-    return learn.SimpleImputer()
+        given[name] = value
+    return getattr(learn, _ESTIMATORS[model])(**given)
 
 
-def _told(made: Any, target: str | None) -> str:
+def _told(made: Any) -> str:
     """What was learnt, one line for each feature, with intervals where there are; what it cost."""
     from discreet.release.guarantee import guarantee_text, protection_text
 
-    lines = [made.facts_["question"] + ("" if target is None else f", to predict {target}")]
+    lines = [made.facts_["question"]]
     known = made.coef_intervals() if hasattr(made, "coef_intervals") else None
     for title, name in _SHOWN:
         if hasattr(made, name):
@@ -150,15 +161,31 @@ def _told(made: Any, target: str | None) -> str:
                 f"  {feature}: {title} {value:.6g}{between}"
                 for (feature, value), between in zip(shown, ends, strict=False)
             ]
+    lines += _by_line(made, getattr(made, "coef_", None), "coefficient")
+    lines += _by_line(made, getattr(made, "cluster_centers_", None), "centre")
     if hasattr(made, "intercept_"):
         between = "" if known is None else _between(known.intercept)
-        lines.append(f"  intercept {made.intercept_:.6g}{between}")
+        levels = ", ".join(f"{each:.6g}" for each in np.ravel(made.intercept_))
+        lines.append(f"  intercept {levels}{between}")
     if hasattr(made, "classes_"):
         lines.append(f"  classes: {', '.join(map(str, made.classes_))}")
     if known is not None:
         lines.append(_MEANING)
     unit = protection_text(made.guarantee_.unit)
     return "\n".join([*lines, _LIMIT, f"guarantee: {guarantee_text(made.guarantee_)} for {unit}"])
+
+
+def _by_line(made: Any, values: Any, title: str) -> list[str]:
+    """Lines of several classes or centres: of two classes there is one, that of the second."""
+    if values is None or values.ndim == 1:
+        return []
+    classes = [*getattr(made, "classes_", range(1, len(values) + 1))]
+    names = classes[1:] if len(values) < len(classes) else classes
+    return [
+        f"  {name}: {title} "
+        + ", ".join(f"{of} {each:.6g}" for of, each in zip(made.features_, line, strict=True))
+        for name, line in zip(names, values, strict=True)
+    ]
 
 
 def _between(ends: Any) -> str:
@@ -170,6 +197,21 @@ _MEANING = (
     "is shrunk towards 0"
 )
 _LIMIT = "limit: values outside their declared bounds count as the nearest; in no interval"
+_ESTIMATORS = {
+    ModelName.LINEAR: "LinearRegression",
+    ModelName.RIDGE: "Ridge",
+    ModelName.NAIVE_BAYES: "GaussianNB",
+    ModelName.PCA: "PCA",
+    ModelName.SCALER: "StandardScaler",
+    ModelName.IMPUTER: "SimpleImputer",
+    ModelName.LOGISTIC: "LogisticRegression",
+    ModelName.SVC: "LinearSVC",
+    ModelName.SOFTMAX: "SoftmaxRegression",
+    ModelName.LASSO: "Lasso",
+    ModelName.KMEANS: "KMeans",
+    ModelName.TREE: "DecisionTreeClassifier",
+    ModelName.FOREST: "RandomForestClassifier",
+}
 _SHOWN = (("coefficient", "coef_"), ("mean", "mean_"), ("mean", "statistics_"))
 
 

@@ -350,7 +350,7 @@ class RemoteCurator:
     ) -> FittedModel:
         """Fit a model to the rows of a SELECT, as :meth:`discreet.Curator.fit` does.
 
-        The service adds up, and no row leaves it; the estimator given is the one that is fitted.
+        No row leaves the service; the estimator given is the one that is fitted.
         """
         self._require_own(analyst)
         body = {
@@ -364,7 +364,7 @@ class RemoteCurator:
     def preview_fit(
         self, estimator: Any, text: Any, *, target: str | None = None, spend: Guarantee
     ) -> Any:
-        """What a fit would take and how noisy its sums would be; nothing is read or charged."""
+        """What a fit would take and what is known of its noise; nothing is read or charged."""
         body = {
             **fit_to_json(estimator, text, target=target, spend=spend),
             **self._paying(None),

@@ -15,7 +15,7 @@ from discreet.client.answers import guarantee_of
 from discreet.client.written import given, not_offered, spend_to_json, text_of
 from discreet.core.events.event import from_json as event_from_json
 from discreet.core.guarantee import Guarantee
-from discreet.core.source import FitsMoments, not_from_moments
+from discreet.core.source import FitsMoments, FitsRows, not_from_moments
 from discreet.core.unit import PrivacyUnit
 
 _WORDS = {
@@ -25,16 +25,29 @@ _WORDS = {
     "learn.PCA": "pca",
     "learn.StandardScaler": "scaler",
     "learn.SimpleImputer": "imputer",
+    "learn.LogisticRegression": "logistic",
+    "learn.LinearSVC": "svc",
+    "learn.SoftmaxRegression": "softmax",
+    "learn.Lasso": "lasso",
+    "learn.KMeans": "kmeans",
+    "learn.DecisionTreeClassifier": "tree",
+    "learn.RandomForestClassifier": "forest",
 }
 """What the service calls a kind of model, by the name under which models are written down."""
-_RENAMED = {"n_components": "components"}
+_RENAMED = {
+    "n_components": "components",
+    "C": "c",
+    "n_clusters": "clusters",
+    "n_estimators": "trees",
+    "max_depth": "depth",
+}
 
 
 def fit_to_json(
     estimator: Any, text: Any, *, target: str | None, spend: Guarantee | None
 ) -> dict[str, Any]:
     """A request to fit; refused here where the service has no word for the estimator."""
-    if not isinstance(estimator, FitsMoments):
+    if not isinstance(estimator, FitsMoments | FitsRows):
         raise not_from_moments(estimator)
     form = loaded.model_tags().FORMS.get(type(estimator))
     if form is None:
@@ -77,6 +90,7 @@ def fit_preview_of(plain: Mapping[str, Any], unit: PrivacyUnit) -> Any:
         price=guarantee_of(plain["price"], unit),
         affordable=plain["affordable"],
         warnings=tuple(plain["warnings"]),
+        known_ahead=plain.get("known_ahead", {}),
     )
 
 

@@ -322,10 +322,12 @@ class QuerySession:
     ) -> FittedModel:
         """Fit a model to the rows of a SELECT, through the engine and from the budget.
 
-        ``estimator`` is one of ``dp.learn`` that needs sums alone, such as ``LinearRegression()``,
-        ``GaussianNB()`` or ``PCA(2)``, without privacy parameters: unit, bounds and classes are
-        those of the tables, or its own bounds and classes. Rows are not loaded. The same fit by the
-        same analyst at the same spend comes from the ledger at no charge.
+        ``estimator`` is one of ``dp.learn`` without privacy parameters: unit, bounds and classes
+        are those of the tables, or its own bounds and classes. Where sums are enough, as for
+        ``LinearRegression()``, ``GaussianNB()`` or ``PCA(2)``, no row is loaded; others, such as
+        ``LogisticRegression()`` or ``KMeans(3)``, are handed rows that the engine clamped and
+        bounded. The same fit by the same analyst at the same spend comes from the ledger at no
+        charge.
         """
         from discreet.curator.fit import FitRequest, fit_model
 
@@ -340,7 +342,7 @@ class QuerySession:
     def preview_fit(
         self, estimator: Any, text: Asked, *, target: str | None = None, spend: Guarantee
     ) -> FitPreview:
-        """What a fit would take and how noisy its sums would be; nothing is read or charged."""
+        """What a fit would take and what is known of its noise; nothing is read or charged."""
         from discreet.curator.fit import FitRequest
         from discreet.curator.fit_preview import preview_fit
 

@@ -33,8 +33,8 @@ _REPEATED = 4
 MAX_STATEMENT = 4_000_000
 """Characters of one compiled statement."""
 
-MAX_HANDED = 1 << 32
-"""Numbers of bounded rows in memory, 8 bytes each: declared rows of a table times columns."""
+MAX_HANDED_ROWS, MAX_HANDED = 1 << 28, 1 << 32
+"""Bounded rows in memory, and their numbers of 8 bytes: declared rows of a table times columns."""
 
 Sizes = Mapping[str, int]
 
@@ -59,10 +59,10 @@ def require_handed(rows: Iterable[int], columns: int) -> None:
     A table whose owner declared no ``rows_at_most`` is not refused: its size is private.
     """
     declared = max((each for each in rows if each < MOST_ROWS), default=0)
-    if declared * columns > MAX_HANDED:
+    if declared > MAX_HANDED_ROWS or declared * columns > MAX_HANDED:
         raise InvalidParameter(
             code="too_many_numbers",
-            expectation=f"at most {MAX_HANDED} numbers in memory: declared rows times columns",
+            expectation=f"at most {MAX_HANDED_ROWS} declared rows, and {MAX_HANDED} numbers",
             received=f"{declared} rows of {columns}",
             remedy="Fit a model from sums, such as GaussianNB or LinearRegression, or a sample "
             "that the owner keeps as a table.",

@@ -1,9 +1,9 @@
-"""Models: fitted in the engine and paid for once; whoever has one predicts by oneself."""
+"""Models: fitted where the rows are and paid for once; whoever has one predicts by oneself."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
@@ -14,22 +14,53 @@ from discreet.curator.fit import FitRequest
 from discreet.curator.fit_preview import FitPreview
 from discreet.server.jobs.batch import required
 from discreet.server.jobs.kind import JobKind, JobProduct, Task
-from discreet.server.jobs.models import Before, Finite, PricedRequest, Sql, paid_before
+from discreet.server.jobs.models import Before, Finite, PricedRequest, Sql, Whole, paid_before
 from discreet.server.spends import spend_to_dict
 
-ModelWord = Literal["linear", "ridge", "naive-bayes", "pca", "scaler", "imputer"]
+ModelWord = Literal[
+    "linear",
+    "ridge",
+    "naive-bayes",
+    "pca",
+    "scaler",
+    "imputer",
+    "logistic",
+    "svc",
+    "softmax",
+    "lasso",
+    "kmeans",
+    "tree",
+    "forest",
+]
 Ends = Annotated[list[Finite | Annotated[list[Finite], Field(max_length=500)]], Field(max_length=9)]
 """A lower and an upper end, each a number or one for each feature; the curator counts them."""
 Labels = Annotated[list[StrictBool | StrictInt | Finite | StrictStr], Field(max_length=1000)]
-_PARTS: dict[str, tuple[str, ...]] = {
-    "linear": ("target_bounds",),
-    "ridge": ("target_bounds", "alpha"),
-    "naive-bayes": ("classes",),
-    "pca": ("components",),
-    "scaler": (),
-    "imputer": (),
+Few = Annotated[Whole, Field(ge=1, le=1000)]
+"""Rounds, steps, clusters and trees: what a fit may take is bounded before it begins."""
+_MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "linear": ("LinearRegression", ("target_bounds",)),
+    "ridge": ("Ridge", ("target_bounds", "alpha")),
+    "naive-bayes": ("GaussianNB", ("classes",)),
+    "pca": ("PCA", ("components",)),
+    "scaler": ("StandardScaler", ()),
+    "imputer": ("SimpleImputer", ()),
+    "logistic": ("LogisticRegression", ("classes", "c")),
+    "svc": ("LinearSVC", ("classes", "c")),
+    "softmax": ("SoftmaxRegression", ("classes", "steps", "clip")),
+    "lasso": ("Lasso", ("target_bounds", "radius", "steps")),
+    "kmeans": ("KMeans", ("clusters", "rounds")),
+    "tree": ("DecisionTreeClassifier", ("classes", "depth")),
+    "forest": ("RandomForestClassifier", ("classes", "trees", "depth")),
 }
-"""What each kind of model takes beside bounds."""
+"""Each kind of model, and what it takes beside bounds."""
+_CALLED = {
+    "components": "n_components",
+    "c": "C",
+    "clusters": "n_clusters",
+    "trees": "n_estimators",
+    "depth": "max_depth",
+}
+"""What estimators call it, where that is another word."""
 
 
 class FitModelRequest(PricedRequest):
@@ -47,33 +78,33 @@ class FitModelRequest(PricedRequest):
     classes: Labels | None = None
     alpha: Annotated[Finite, Field(ge=0)] | None = None
     components: Annotated[int, Field(ge=1)] | None = None
+    c: Annotated[Finite, Field(gt=0)] | None = None
+    steps: Few | None = None
+    clip: Annotated[Finite, Field(gt=0)] | None = None
+    radius: Annotated[Finite, Field(gt=0)] | None = None
+    clusters: Few | None = None
+    rounds: Few | None = None
+    trees: Few | None = None
+    depth: Annotated[Whole, Field(ge=1, le=20)] | None = None
     paid_before: Before | None = None
 
     def estimator(self) -> Any:
         """The estimator without privacy parameters; what is of another kind is refused."""
         from discreet import learn
 
-        made: dict[str, Callable[..., Any]] = {
-            "linear": learn.LinearRegression,
-            "ridge": learn.Ridge,
-            "naive-bayes": learn.GaussianNB,
-            "pca": learn.PCA,
-            "scaler": learn.StandardScaler,
-            "imputer": learn.SimpleImputer,
-        }
-        parts = {name: getattr(self, name) for name in sorted({*sum(_PARTS.values(), ())})}
-        given = {name: value for name, value in parts.items() if value is not None}
+        kind, own = _MODELS[self.model]
+        others = sorted({name for _, names in _MODELS.values() for name in names})
+        given = {name: each for name in others if (each := getattr(self, name)) is not None}
         for name in given:
-            if name not in _PARTS[self.model]:
+            if name not in own:
                 raise InvalidParameter(
                     code="option_of_another_model",
                     expectation=f"{name} only with a model that has it",
                     received=self.model,
                     remedy=f"Leave {name} out.",
                 )
-        if "components" in given:
-            given["n_components"] = given.pop("components")
-        return made[self.model](bounds=self.bounds, **given)
+        called = {_CALLED.get(name, name): value for name, value in given.items()}
+        return getattr(learn, kind)(bounds=self.bounds, **called)
 
 
 class FitKind(JobKind[FitModelRequest]):
@@ -106,7 +137,7 @@ class FitKind(JobKind[FitModelRequest]):
 
 
 class FitPreviewKind(JobKind[FitModelRequest]):
-    """What a fit would take, how noisy its sums would be, and its price. Free."""
+    """What a fit would take, its noise as far as that is known, and its price. Free."""
 
     name = "fit_preview"
     request = FitModelRequest
@@ -132,5 +163,6 @@ def _previewed(ahead: FitPreview) -> dict[str, Any]:
         "price": spend_to_dict(ahead.price),
         "affordable": ahead.affordable,
         "warnings": list(ahead.warnings),
+        "known_ahead": dict(ahead.known_ahead),
         "text": str(ahead),
     }
