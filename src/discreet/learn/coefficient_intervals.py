@@ -5,6 +5,9 @@ many times; each draw gives sums that may have been the exact ones, and coeffici
 are quantiles of these. Where some of the sums could not have been those of any rows, noise drowns
 the regression, and the interval is the whole line.
 
+Nothing private is read, so the draws need no secret: they follow from the noisy sums. Asked again,
+or of a model that was saved and loaded, the intervals are the same.
+
 For the population, each draw also moves by what sampling moves least squares: residuals of a
 deviation that is declared, or that of the farthest targets within their bounds.
 
@@ -14,6 +17,8 @@ simulation, in ``tests/learn/test_intervals.py``.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -22,7 +27,7 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.core.parameters import probability
-from discreet.noise import SYSTEM, rounded_gaussian, rounded_max_norm
+from discreet.noise import Seeded, Source, rounded_gaussian, rounded_max_norm
 
 DRAWS = 4000
 _GRID = 1 << 24
@@ -90,7 +95,8 @@ class NoisyNormalEquations:
         are.
         """
         level = float(probability("confidence", confidence))
-        squares, mixed = self._drawn()
+        source = self._source()
+        squares, mixed = self._drawn(source)
         ridged = squares + ridge * np.diag([0.0, *np.ones(len(self.mixed) - 1)])
         lowest = np.linalg.eigvalsh(ridged)[:, 0]
         there = lowest > 0
@@ -100,16 +106,21 @@ class NoisyNormalEquations:
         ridged, mixed = ridged[there], mixed[there]
         found = np.linalg.solve(ridged, mixed[:, :, None])[:, :, 0]
         if spread:
-            found = found + spread * _sampled(squares[there], ridged)
+            found = found + spread * _sampled(squares[there], ridged, source)
         tail = (1 - level) / 2
         ends: Floats = np.quantile(map_to(found), [tail, 1 - tail], axis=0).T
         return ends
 
-    def _drawn(self) -> tuple[Floats, Floats]:
+    def _source(self) -> Source:
+        """Draws that are a function of what was released, and of nothing else."""
+        written = json.dumps(self.to_dict(), sort_keys=True).encode()
+        return Seeded(int.from_bytes(hashlib.sha256(written).digest()[:16], "big"))
+
+    def _drawn(self, source: Source) -> tuple[Floats, Floats]:
         """Sums that may have been the exact ones: the noisy ones less noise of the same law."""
         d = len(self.mixed) - 1
-        rough = self._noise(2, self.scales[0])
-        fine = self._noise(2 * d + d * (d + 1) // 2, self.scales[1])
+        rough = self._noise(2, self.scales[0], source)
+        fine = self._noise(2 * d + d * (d + 1) // 2, self.scales[1], source)
         square = np.zeros((DRAWS, d + 1, d + 1))
         square[:, 0, 0] = rough[:, 0]
         square[:, 0, 1:] = square[:, 1:, 0] = fine[:, :d]
@@ -119,18 +130,18 @@ class NoisyNormalEquations:
         mixed = np.concatenate([rough[:, 1:], fine[:, d : 2 * d]], axis=1)
         return self.square - square, self.mixed - mixed
 
-    def _noise(self, size: int, scale: float) -> Floats:
+    def _noise(self, size: int, scale: float, source: Source) -> Floats:
         if self.pure:
-            drawn = rounded_max_norm(Fraction(_GRID), size, DRAWS, SYSTEM)
+            drawn = rounded_max_norm(Fraction(_GRID), size, DRAWS, source)
         else:
-            drawn = rounded_gaussian(Fraction(_GRID), size * DRAWS, SYSTEM)
+            drawn = rounded_gaussian(Fraction(_GRID), size * DRAWS, source)
         return np.asarray(drawn.reshape(DRAWS, size) * (scale / _GRID), dtype=np.float64)
 
 
-def _sampled(squares: Floats, ridged: Floats) -> Floats:
+def _sampled(squares: Floats, ridged: Floats, source: Source) -> Floats:
     """Errors of least squares with residuals of deviation one: normal, of its covariance."""
     count, width = squares.shape[:2]
-    normal = rounded_gaussian(Fraction(_GRID), count * width, SYSTEM).reshape(count, width) / _GRID
+    normal = rounded_gaussian(Fraction(_GRID), count * width, source).reshape(count, width) / _GRID
     values, vectors = np.linalg.eigh(squares)
     roots = np.sqrt(np.maximum(values, 0)) * normal
     moved = (vectors @ roots[:, :, None])[:, :, 0]

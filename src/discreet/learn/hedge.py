@@ -24,6 +24,7 @@ from discreet.core.errors import InvalidData
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number, count
+from discreet.learn.cells import as_numbers, is_array, one_by_one, rows_of_numbers
 from discreet.learn.optimisers.selections import epsilon_of_each
 from discreet.mechanisms.exponential import Exponential
 from discreet.noise import SYSTEM, Source
@@ -108,7 +109,7 @@ class Hedge:
 
 def in_steps(losses: Floats, experts: int) -> Ints:
     """Losses within [0, 1] as whole steps; NaN counts as one half."""
-    array = np.asarray(losses, dtype=np.float64)
+    array = as_numbers(np.asarray(losses) if is_array(losses) else one_by_one(losses))
     if array.shape != (experts,):
         raise InvalidData(
             code="losses_shape",
@@ -193,7 +194,7 @@ class LinearLearner:
 
     def fit(self, x: Floats) -> Floats:
         """The shares of the chosen coordinates, in one pass."""
-        array = np.asarray(x, dtype=np.float64)
+        array = rows_of_numbers(x, self.dimension)
         if array.shape != (self.rows, self.dimension):
             raise InvalidData(
                 code="rows_shape",

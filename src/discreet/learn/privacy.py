@@ -10,7 +10,6 @@ Proof: ``proofs/learn.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +20,7 @@ from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.person_key import is_missing, person_key
 from discreet.core.unit import Person, PrivacyUnit, Replace, Row, add_remove
+from discreet.learn.cells import numbers_of_rows, one_by_one, rows_of_numbers
 from discreet.noise import SYSTEM, Source, permutation
 from discreet.noise.randomness import require_source
 
@@ -129,21 +129,22 @@ def identifiers(people: Any, rows: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.array(numbers, dtype=np.int64)
 
 
-def bounded_rows(privacy: Privacy, x: Floats, y: Floats, people: Any) -> tuple[Floats, Floats]:
-    """The rows that count, and their targets."""
-    kept = privacy.kept(len(x), people)
-    return (x, y) if kept.all() else (x[kept], y[kept])
+def bounded_rows(
+    privacy: Privacy, x: Any, y: Any, people: Any, dimension: int | None = None
+) -> tuple[Floats, Floats]:
+    """The rows that count, and their targets, as doubles: each cell by itself.
+
+    Refused are shapes only; what is no number is NaN, whatever it is.
+    """
+    rows = rows_of_numbers(x, dimension)
+    targets = numbers_of_rows(y, len(rows))
+    kept = privacy.kept(len(rows), people)
+    return (rows, targets) if kept.all() else (rows[kept], targets[kept])
 
 
 def _objects(people: Any) -> np.ndarray[Any, np.dtype[Any]]:
     """Identifiers as they were given, none converted because of another."""
-    if hasattr(people, "dtype"):
-        return np.asarray(people, dtype=object)
-    values = list(people) if isinstance(people, Iterable) else []
-    array = np.empty(len(values), dtype=object)
-    for place, each in enumerate(values):
-        array[place] = each
-    return array
+    return np.asarray(people, dtype=object) if hasattr(people, "dtype") else one_by_one(people)
 
 
 def _first_of_each(

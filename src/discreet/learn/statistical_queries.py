@@ -9,7 +9,7 @@ Source: 000b:B31, B32, B49. Proof: ``proofs/optimisers.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +24,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import BITS, ONE
-from discreet.learn.cells import as_numbers
+from discreet.learn.cells import as_numbers, one_by_one
 from discreet.learn.exact_sums import sums
 from discreet.learn.optimisers.selections import epsilon_of_each
 from discreet.learn.privacy import Privacy
@@ -94,7 +94,7 @@ class StatisticalQueries:
             )
         self.asked += 1
         found = query(self.rows)
-        values = as_numbers(found if isinstance(found, np.ndarray) else _as_given(found))
+        values = as_numbers(found if isinstance(found, np.ndarray) else one_by_one(found))
         if values.shape != (len(self.rows),):
             raise InvalidData(
                 code="query_shape",
@@ -170,7 +170,7 @@ class AgnosticLearner:
 
 def _one_each(labels: Any, rows: int) -> Any:
     """One label for each row, refused by shape alone."""
-    array = labels if hasattr(labels, "dtype") else _as_given(labels)
+    array = labels if hasattr(labels, "dtype") else one_by_one(labels)
     array = np.asarray(array)
     if array.shape != (rows,):
         raise InvalidData(
@@ -196,11 +196,3 @@ def _same(one: Any, other: Any) -> bool:
         return bool(one == other)
     except Exception:  # whatever an object does when it is compared
         return False
-
-
-def _as_given(labels: Any) -> Any:
-    values = list(labels) if isinstance(labels, Iterable) else []
-    array = np.empty(len(values), dtype=object)
-    for place, each in enumerate(values):
-        array[place] = each
-    return array

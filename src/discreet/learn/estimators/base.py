@@ -9,7 +9,6 @@ Source: contract, "What may be seen"; 004d:M2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,7 +21,7 @@ from discreet.core.arrays import Bools, Floats, Ints
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.learn.box import Box
-from discreet.learn.cells import as_numbers
+from discreet.learn.cells import as_numbers, is_array, listed_rows, one_of_each
 from discreet.learn.model_statement import model_facts, model_statement
 from discreet.learn.privacy import Privacy
 from discreet.learn.saved_models import model_to_json
@@ -41,7 +40,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, *, reset: bool) -> Floats:
         """Rows as doubles; what is no number is NaN."""
         rows = read_numbers(X)
-        named = X if hasattr(X, "dtype") or hasattr(X, "columns") else rows
+        named = X if is_array(X) else rows
         validate_data(self, named, reset=reset, skip_check_array=True)
         return rows
 
@@ -77,10 +76,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
 def read_numbers(values: Any, *, columns: bool = True) -> Floats:
     """Numbers as an array of doubles, refused by shape and kind alone."""
-    array = values if hasattr(values, "dtype") or hasattr(values, "columns") else _listed(values)
-    if hasattr(array, "columns"):
+    array = values if is_array(values) else listed_rows(values)
+    if hasattr(array, "__array__"):  # not sparse matrices, which are refused
         array = np.asarray(array)
-    if isinstance(array, np.ndarray) and array.dtype.kind in "OSUVMm":
+    if isinstance(array, np.ndarray):
+        _require_table(array, columns=columns)
         array = as_numbers(array)
     found: Floats = check_array(
         array, dtype=np.float64, ensure_all_finite=False, ensure_2d=columns, copy=False
@@ -88,38 +88,22 @@ def read_numbers(values: Any, *, columns: bool = True) -> Floats:
     return found
 
 
-def _listed(values: Any) -> Any:
-    """Lists as an array of objects, cell by cell: none changes what another is."""
-    cells = [_cells(row) for row in values] if isinstance(values, Iterable) else []
-    if len({len(row) for row in cells}) > 1:
+def _require_table(array: Any, *, columns: bool) -> None:
+    """Refuse what scikit-learn would refuse in a message that quotes the values."""
+    if array.dtype.kind == "c":
         raise InvalidData(
-            code="ragged_rows",
-            expectation="rows of equal length",
-            remedy="Pass an array with one row for each record.",
-        ) from None
-    if not cells:
-        return np.asarray(values)
-    array = np.empty((len(cells), len(cells[0])), dtype=object)
-    for place, row in enumerate(cells):
-        for column, cell in enumerate(row):
-            array[place, column] = cell
-    return array
-
-
-def _cells(row: Any) -> list[Any]:
-    return list(row) if isinstance(row, Iterable) and not isinstance(row, str | bytes) else [row]
-
-
-def _one_by_one(values: Any) -> Any:
-    """A list of targets as objects; a target that is alone in a list stands for itself."""
-    if hasattr(values, "dtype") or hasattr(values, "columns"):
-        return np.asarray(values)
-    cells = list(values) if isinstance(values, Iterable) else []
-    array = np.empty(len(cells), dtype=object)
-    for place, cell in enumerate(cells):
-        single = isinstance(cell, list | tuple) and len(cell) == 1
-        array[place] = cell[0] if single else cell
-    return array
+            code="complex_rows",
+            expectation="real numbers. Complex data not supported",
+            received=str(array.dtype),
+            remedy="Pass real and imaginary parts as columns of their own.",
+        )
+    if columns and array.ndim != 2:
+        raise InvalidData(
+            code="rows_shape",
+            expectation="rows of numbers, an array of two dimensions",
+            received=array.shape,
+            remedy="Reshape your data: X.reshape(-1, 1) for one feature, (1, -1) for one row.",
+        )
 
 
 def read_target(y: Any, rows: int) -> Any:
@@ -130,7 +114,7 @@ def read_target(y: Any, rows: int) -> Any:
             expectation="a target: requires y to be passed, but the target y is None",
             remedy="Pass fit(X, y).",
         )
-    array = _one_by_one(y)
+    array = one_of_each(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.shape != (rows,):

@@ -101,8 +101,8 @@ class ExponentialERM:
 
     def minimise(self, x: Floats, y: Floats, people: Any = None) -> Floats:
         """The chosen candidate, over rows that are moved into the row set."""
-        x, y = bounded_rows(self.privacy, x, y, people)
-        inside, y = admitted(self.loss, self.rows.clamped(x), np.asarray(y, dtype=np.float64))
+        x, y = bounded_rows(self.privacy, x, y, people, self.rows.dimension)
+        inside, y = admitted(self.loss, self.rows.clamped(x), y)
         everyone = np.zeros(len(x), dtype=np.int64)
         base = self.loss.value(predictions(inside, self._middle), y)
         scores = []

@@ -23,6 +23,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.parameters import count, probability
 from discreet.core.search import least
+from discreet.learn.cells import one_of_each
 from discreet.learn.exact_sums import slices, sums
 from discreet.learn.losses import Loss, admitted
 from discreet.learn.optimisers.row_sets import Ball
@@ -114,10 +115,8 @@ class ExponentialLine:
 
     def minimise(self, x: Floats, y: Floats, people: Any = None) -> float:
         """The chosen number, over rows that are moved into [-1, 1]."""
-        x, y = bounded_rows(self.privacy, np.asarray(x, dtype=np.float64).reshape(-1, 1), y, people)
-        heights = self._heights(
-            *admitted(self.loss, Ball(1).clamped(x), np.asarray(y, dtype=float))
-        )
+        x, y = bounded_rows(self.privacy, _one_column(x), y, people, 1)
+        heights = self._heights(*admitted(self.loss, Ball(1).clamped(x), y))
         place = log_linear(heights, self._choice.rate(), _DIGITS, self.privacy.randomness)
         share = Fraction(place, (self.knots - 1) << _DIGITS)
         return self.low + float(share) * (self.high - self.low)
@@ -134,3 +133,9 @@ class ExponentialLine:
             whole = np.trunc(bounded * _STEPS)
             total += sums(whole, np.zeros(len(whole), dtype=np.int64), 1)[0]
         return total.astype(np.int64)
+
+
+def _one_column(x: Any) -> Any:
+    """Numbers of one dimension as rows of one number each."""
+    array = one_of_each(x)
+    return array[:, None] if array.ndim == 1 else array

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.arrays import Floats
-from discreet.core.errors import Exhausted, InvalidData
+from discreet.core.errors import Exhausted
 from discreet.core.events.event import Event
 from discreet.core.parameters import count, nonnegative, positive
+from discreet.learn.cells import numbers_of_rows, rows_of_numbers
 from discreet.learn.losses import Loss
 from discreet.learn.optimisers.gradient_descent import (
     EuclideanBall,
@@ -135,14 +136,7 @@ class FollowTheLeader:
 
     def path(self, x: Floats, y: Floats, people: Any = None) -> Floats:
         """All points at which gradients were taken, one line each."""
-        x, y = bounded_rows(self.privacy, x, y, people)
-        if x.shape[1] != self.dimension:
-            raise InvalidData(
-                code="rows_shape",
-                expectation=f"rows of {self.dimension} numbers, as declared",
-                received=x.shape,
-                remedy="Declare the dimension of the rows.",
-            )
+        x, y = bounded_rows(self.privacy, x, y, people, self.dimension)
         place = uniform_integers(self.passes.batches, len(x), self.privacy.randomness)
         parts = [np.flatnonzero(place == batch) for batch in range(self.passes.batches)]
         leader, points = self.open(), []
@@ -181,7 +175,8 @@ class Leader:
                 expectation=f"at most {made.passes.ticks} batches, as was paid for",
                 remedy="Start another path, which costs its own event.",
             )
-        sums = self._counter.step(self._increment(np.asarray(x, dtype=np.float64), y))
+        rows = rows_of_numbers(x, made.dimension)
+        sums = self._counter.step(self._increment(rows, numbers_of_rows(y, len(rows))))
         sums = np.asarray(sums, dtype=np.float64) * (made.clip * 2.0**-made.sums.bits)
         self._point = made.within.moved(np.zeros(made.dimension), sums, 1 / made.ridge)
         return self.point

@@ -126,7 +126,7 @@ class ObjectivePerturbation:
         # Vectors of many coordinates are long; so many steps are still whole numbers in doubles.
         bits = _FINE - floor_log2(plan.scale * self.rows.dimension)
         tilt = self._drawn(plan.scale * Fraction(2) ** bits).astype(np.float64) * 2.0**-bits
-        x, y = bounded_rows(self.privacy, x, y, people)
+        x, y = bounded_rows(self.privacy, x, y, people, self.rows.dimension)
         inside, y = admitted(self.loss, self.rows.clamped(x), y)
         found = minimise(self.loss, inside, y, ridge=plan.strength, tilt=tilt)
         blur = math.sqrt(len(found)) * 2.0**-bits

@@ -77,7 +77,7 @@ class OutputPerturbation:
         law, pure = self._law
         size, source = self.rows.dimension, self.privacy.randomness
         zeros = np.zeros(size)
-        x, y = bounded_rows(self.privacy, x, y, people)
+        x, y = bounded_rows(self.privacy, x, y, people, self.rows.dimension)
         inside, y = admitted(self.loss, self.rows.clamped(x), y)
         found = minimise(self.loss, inside, y, ridge=float(self.ridge), tilt=zeros)
         bits = _FINE - floor_log2(Fraction(self.sensitivity))
