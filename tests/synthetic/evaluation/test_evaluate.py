@@ -110,7 +110,7 @@ def test_the_report_has_the_warning_pictures_and_no_outside_parts(tmp_path: Path
     found = compared(shuffled(), target="ill")
     found.save_html(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert text.count("<svg") == 1 + len(COLUMNS)
+    assert text.count("<figure") == 1 + len(COLUMNS)
     assert "NOT PRIVATE" in text
     assert "25-anonymous" in text
     for outside in ("<script", "<link", "src=", "@import"):
