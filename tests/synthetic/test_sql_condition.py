@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.synthetic.counted_estimate import condition_weights
+from discreet.synthetic.conditions import condition_weights
 from discreet.synthetic.encoding.category_column import CategoryColumn
 from discreet.synthetic.encoding.constraints import Between
 from discreet.synthetic.encoding.day_column import DayColumn
@@ -42,6 +42,10 @@ COLUMNS: dict[str, EncodedColumn] = {
         ("cost BETWEEN 5 AND 7.5", {"cost": Between(5, 7.5)}),
         ("cost > -1", {"cost": Between(-1, None)}),
         ("Sex = 'f'", {"sex": ["f"]}),
+        ("sex <> 'f'", {"sex": ["m"]}),
+        ("sex NOT IN ('f', 'm')", {"sex": []}),
+        ("NOT (sex = 'f') AND ill IS NOT NULL", {"sex": ["m"], "ill": [False, True]}),
+        ("age IS NOT NULL", {"age": ["0–29", "30–59", "60–89", "90–119"]}),
         ("came >= DATE '2024-02-01'", {"came": Between(31, None)}),
         ("came BETWEEN '2024-01-02' AND '2024-01-03'", {"came": Between(1, 3)}),
         ("came = DATE '2024-01-02'", {"came": Between(1, 2)}),
@@ -74,6 +78,8 @@ def test_what_a_text_means(text: str, means: dict[str, Any]) -> None:
         "age BETWEEN 'a' AND 'b'",
         "day = DATE '2024-13-01'",
         "came > 3",
+        "NOT age > 3",
+        "NOT (ill AND ill)",
         "came > 'soon'",
         "'",
     ],

@@ -47,7 +47,7 @@ class CountNoise:
         return cls(cells, deviation(noise)) if isinstance(noise, WholeNoise) else None
 
     def moved(self, name: str, total: float) -> float:
-        """The share of rows that noise moves to other cells, about; 1 for all of them."""
+        """The share of rows that noise would move to other cells if nothing were put together."""
         return min(1.0, _HALF_ABSOLUTE * self.cells[name] * self.deviation / max(total, 1.0))
 
     @property
@@ -65,15 +65,21 @@ class CountNoise:
 
         >>> for each in CountNoise({"sex+age": 244, "ward": 3}, 35.0).warnings(5000):
         ...     print(each)
-        sex+age: 244 combinations with noise of about 35 each, in about 5,000 rows: noise moves \
-about 68 % of them. Use fewer bins or values, constraints on fewer columns, or a larger spend.
+        sex+age: 244 combinations, each with noise of about 35. In about 5,000 rows it adds up to \
+68 % of them: rare values are put together, or wrong. Use fewer bins or values, constraints on \
+fewer columns, or a larger spend.
         """
+        drowned: dict[tuple[int, bool], list[str]] = {}
+        for name, cells in self.cells.items():
+            if self.moved(name, total) > MUCH:
+                drowned.setdefault((cells, "+" in name), []).append(name)
         return tuple(
-            f"{name}: {cells:,} {'combinations' if '+' in name else 'cells'} with noise of about "
-            f"{self.deviation:,.3g} each, in about {max(total, 0):,.0f} rows: noise moves about "
-            f"{100 * self.moved(name, total):.0f} % of them. {_remedy(name)}"
-            for name, cells in self.cells.items()
-            if self.moved(name, total) > MUCH
+            f"{', '.join(names)}: {cells:,} {'combinations' if tied else 'cells'}, each with noise "
+            f"of about {self.deviation:,.3g}. In about {max(total, 0):,.0f} rows it adds up to "
+            f"{100 * self.moved(names[0], total):.0f} % of them: rare values are put together, or "
+            f"wrong. Use fewer bins or values{', constraints on fewer columns' if tied else ''}, "
+            "or a larger spend."
+            for (cells, tied), names in drowned.items()
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,8 +90,3 @@ about 68 % of them. Use fewer bins or values, constraints on fewer columns, or a
     def from_dict(cls, plain: Mapping[str, Any]) -> CountNoise:
         """What ``to_dict`` wrote."""
         return cls(dict(plain["cells"]), float(plain["deviation"]))
-
-
-def _remedy(name: str) -> str:
-    fewer = ", constraints on fewer columns" if "+" in name else ""
-    return f"Use fewer bins or values{fewer}, or a larger spend."

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.spelling import did_you_mean
+from discreet.synthetic.conditions import require_values
 from discreet.synthetic.encoding.constraints import Between, Condition
 from discreet.synthetic.encoding.day_column import DayColumn
 from discreet.synthetic.encoding.encoded_column import EncodedColumn
@@ -71,15 +72,25 @@ def _parts(text: str) -> list[Expression]:
 def _condition(part: Expression, columns: Mapping[str, EncodedColumn]) -> tuple[str, Condition]:
     from sqlglot import exp
 
-    negated = isinstance(part, exp.Not) and isinstance(part.this, exp.Column)
-    first = part if isinstance(part, exp.Column) else part.this
-    name = _name(first, columns)
+    if not isinstance(part, exp.Not):
+        return _compared(part, columns)
+    inner = part.this
+    while isinstance(inner, exp.Paren):
+        inner = inner.this
+    name, found = _condition(inner, columns)
+    return name, _others(name, columns[name], found)
+
+
+def _compared(part: Expression, columns: Mapping[str, EncodedColumn]) -> tuple[str, Condition]:
+    from sqlglot import exp
+
+    name = _name(part if isinstance(part, exp.Column) else part.this, columns)
     column = columns[name]
     match part:
         case exp.Column():
             found: Condition = [True]
-        case exp.Not() if negated:
-            found = [False]
+        case exp.NEQ():
+            found = _others(name, column, _equal(name, column, part.expression))
         case exp.Is(expression=exp.Null()):
             found = [None]
         case exp.In() if not part.args.get("query"):
@@ -102,6 +113,15 @@ def _condition(part: Expression, columns: Mapping[str, EncodedColumn]) -> tuple[
         case _:
             raise _unclear(received=type(part).__name__)
     return name, found
+
+
+def _others(name: str, column: EncodedColumn, excluded: Condition) -> Condition:
+    """All values but some, and as in SQL none that is missing; of ranges it is not told."""
+    if isinstance(excluded, Between):
+        raise _unclear(received=f"NOT a range of {name}")
+    listed = list(excluded)
+    require_values(name, column, listed)
+    return [each for each in column.labels if each is not None and each not in listed]
 
 
 def _equal(name: str, column: EncodedColumn, written: Expression) -> Condition:
@@ -228,8 +248,8 @@ def _value(value: Expression) -> Any:
 def _unclear(*, received: str) -> InvalidParameter:
     return InvalidParameter(
         code="condition_unclear",
-        expectation="comparisons of a column with values, joined by AND: =, IN, <, <=, >, >=, "
-        "BETWEEN, IS NULL",
+        expectation="comparisons of a column with values, joined by AND: =, <>, IN, <, <=, >, "
+        ">=, BETWEEN, IS NULL",
         received=received,
         remedy="Write estimate(\"sex = 'f' AND age BETWEEN 18 AND 65\"), or sample rows and ask "
         "those.",

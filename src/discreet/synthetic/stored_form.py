@@ -36,7 +36,7 @@ def synthetic_from_json(text: str) -> SyntheticRelease:
 
 def load(path: str | PathLike[str]) -> SyntheticRelease:
     """The release that ``save`` wrote to a file."""
-    return synthetic_from_json(Path(path).read_text(encoding="utf-8"))
+    return synthetic_from_json(Path(path).read_text(encoding="utf-8", errors="replace"))
 
 
 def _read(plain: dict[str, Any]) -> SyntheticRelease:

@@ -35,6 +35,7 @@ from discreet.synthetic.synthetic_table import SyntheticTable
 
 if TYPE_CHECKING:
     from discreet.synthetic.counted_estimate import CountedEstimate, Where
+    from discreet.synthetic.progress import ProgressCallback
     from discreet.synthetic.simulated_errors import SimulatedErrors
 
 CONFIDENCE = 0.95
@@ -179,14 +180,17 @@ class SyntheticRelease:
         level = float(probability("confidence", confidence))
         return estimated(self, where or {}, confidence=level, errors=errors or self._errors)
 
-    def simulate(self, *, runs: int = 20) -> SimulatedErrors:
+    def simulate(
+        self, *, runs: int = 20, progress: ProgressCallback | None = None
+    ) -> SimulatedErrors:
         """Make the model again of rows of its own, ``runs`` times, to see how wrong it gets; free.
 
-        Nothing private is read: the rows are samples of this release.
+        Nothing private is read: the rows are samples of this release. ``progress`` is told after
+        every run; its ``spent`` is the part that is done.
         """
         from discreet.synthetic.simulated_errors import simulate
 
-        return simulate(self, runs=count("runs", runs, least=2))
+        return simulate(self, runs=count("runs", runs, least=2), progress=progress)
 
     @cached_property
     def _errors(self) -> SimulatedErrors:

@@ -319,7 +319,7 @@ def test_more_cells_than_rows_can_show_are_told_before_and_after() -> None:
         made = opened.synthesize("visits", spend=small, mechanism=IndependentMarginals, **fine)
         (warned,) = made.warnings
         assert warned.startswith("sex+age+ill: ")
-        assert "combinations with noise" in warned
+        assert "combinations, each with noise" in warned
         assert f"warning: {warned}" in str(made)
         enough = opened.synthesize(
             "visits",

@@ -305,11 +305,14 @@ def _require_ungrouped(name: str, column: EncodedColumn) -> None:
 
 def _unknown(name: str, columns: Mapping[str, EncodedColumn]) -> InvalidParameter:
     known = [each for each, column in columns.items() if column.size]
+    far = "Check the spelling, or declare it."
     return InvalidParameter(
         code="attribute_unknown",
         expectation=f"one of the columns {known}",
         received=name,
-        remedy=did_you_mean(name, known, "Check the spelling, or declare it."),
+        remedy="It is numbered anew in every sample, and has no counts."
+        if name in columns
+        else did_you_mean(name, known, far),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from discreet.core.arrays import Floats
 from discreet.synthetic.evaluation.classifiers import ClassifierScores
 from discreet.synthetic.evaluation.rare_groups import RareGroup
+from discreet.synthetic.evaluation.score_table import score_table
 
 FORM = "synthetic-evaluation/1"
 NOT_PRIVATE = "NOT PRIVATE: computed from the real rows without noise; for the data owner alone"
@@ -135,20 +136,6 @@ class NonPrivateEvaluation:
         return "\n".join(lines)
 
     __repr__ = __str__
-
-
-def score_table(
-    listed: Mapping[str, Mapping[str, float | None]],
-) -> tuple[tuple[str, ...], list[list[str]]]:
-    """A table of scores: the heads of those columns that have anything in them, and the rows."""
-    first = next(iter(listed.values()))
-    heads = [head for head in first if any(each[head] is not None for each in listed.values())]
-    rows = [[name, *(_told(each[head]) for head in heads)] for name, each in listed.items()]
-    return ("table", *heads), rows
-
-
-def _told(score: float | None) -> str:
-    return "–" if score is None else f"{score:.4f}"
 
 
 def _plain(scores: TableScores) -> dict[str, Any]:

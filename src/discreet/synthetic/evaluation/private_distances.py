@@ -142,6 +142,11 @@ class PrivateEvaluation:
             for ways, (value, half) in self.distances.items()
         ]
         compared = f"compared: {', '.join(self.columns)}; 0 is equal, 1 is nothing in common"
+        if any(value - half > 1 for value, half in self.distances.values()):
+            compared += (
+                "\nwarning: more than 1 says that there are many more or fewer synthetic rows than "
+                "real ones; compare release.sample() without a number"
+            )
         unit = protection_text(self.guarantee.unit)
         return "\n".join([*lines, compared, f"{guarantee_text(self.guarantee)} for {unit}"])
 

@@ -8,8 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.synthetic.evaluation.evaluation import score_table
 from discreet.synthetic.evaluation.pictures import STYLE, column_picture, pair_picture
+from discreet.synthetic.evaluation.score_table import score_table
 
 if TYPE_CHECKING:
     from discreet.synthetic.evaluation.evaluation import NonPrivateEvaluation, TableScores
