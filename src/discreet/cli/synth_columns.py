@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,15 @@ from discreet.core.spelling import did_you_mean
 
 
 def listed(text: str | None) -> list[str] | None:
-    """Names with commas between them; None where there is no such option."""
-    return None if text is None else [each.strip() for each in text.split(",") if each.strip()]
+    """Names with commas between them, those that have one in quotes; None without the option.
+
+    >>> listed('Status, "city, country"')
+    ['Status', 'city, country']
+    """
+    if text is None:
+        return None
+    rows = csv.reader([text], skipinitialspace=True)
+    return [each.strip() for row in rows for each in row if each.strip()]
 
 
 def column_choices(

@@ -128,7 +128,7 @@ def _require_maker(make: object) -> None:
         code="not_a_synthesiser",
         expectation="a mechanism of dp.synthetic, or functools.partial of one with its options",
         received=f"{name} without {', '.join(absent)}" if absent else type(make).__name__,
-        remedy=f"Write functools.partial(dp.synthetic.{name}, {absent[0]}=...)."
+        remedy=f"Write functools.partial({name}, {absent[0]}=...)."
         if absent
         else "Write mechanism=dp.synthetic.MST.",
     )

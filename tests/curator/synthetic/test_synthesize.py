@@ -157,7 +157,7 @@ def test_bins_are_part_of_the_identity_where_a_column_has_them() -> None:
         ({"constraints": [Impossible({"sex": ["x"]})]}, "constraint_value"),
         ({"constraints": [Determined("sex", by="ill", values={})]}, "dependency_incomplete"),
         ({"target": "height"}, "attribute_unknown"),
-        ({"mechanism": dp.queries.MWEM}, "not_a_synopsis_mechanism"),
+        ({"mechanism": dp.queries.MWEM}, "not_a_synthesiser"),
         ({"mechanism": FullHistogram, "bins": 60}, "universe_too_large"),
         ({"bins": 0}, "not_a_count"),
     ],
