@@ -62,3 +62,61 @@ def test_refusals_cost_nothing_and_begin_no_ledger(project: Path, asked: str, co
     assert code in done.error + done.output
     assert not list(project.glob("*.ledger*"))
     assert not list(project.glob("rows.*"))
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        ("--columns Wrad,age", "Did you mean ward?"),
+        ("--never-missing agee", "Did you mean age?"),
+        ("--target AGE", "Did you mean age?"),
+        ("--columns patient", "--identifiers patient"),
+    ],
+)
+def test_misspelt_columns_are_refused_in_words_of_the_shell(
+    project: Path, options: str, remedy: str
+) -> None:
+    done = run(f"synth visits {options} --epsilon 1 --out rows.csv")
+    assert done.code == 2
+    said = " ".join((done.error + done.output).split())
+    assert "column_unknown" in said
+    assert remedy in said
+    assert "dp." not in said
+    assert not list(project.glob("*.ledger*"))
+
+
+def test_columns_may_be_complete_and_identifiers_numbered_anew(project: Path) -> None:
+    done = run(f"{MAKE} --never-missing ward,age --identifiers patient --out rows.csv --rows 50")
+    assert done.code == 0, done.error
+    frame = pl.read_csv(project / "rows.csv")
+    assert frame.columns == ["patient", "ward", "age"]
+    assert frame["patient"].to_list() == list(range(1, 51))
+    assert frame.null_count().sum_horizontal().item() == 0
+
+
+@pytest.mark.parametrize("word", ["mst", "privbayes", "mwem", "full-histogram"])
+def test_every_mechanism_has_a_word(project: Path, word: str) -> None:
+    asked = MAKE.replace("independent", word) + " --bins 4"
+    done = run(f"{asked} --dry-run")
+    assert done.code == 0, done.error
+    if word == "privbayes":
+        refused = run(f"{asked} --target age --dry-run")
+        assert "mechanism_option" in refused.error
+
+
+def test_what_noise_drowns_is_told(project: Path) -> None:
+    asked = "synth visits --columns cost,age --mechanism independent --epsilon 0.05"
+    ahead = run(f"{asked} --dry-run")
+    assert "rows it drowns" in ahead.output
+    done = run(f"{asked} --out rows.csv")
+    assert done.code == 0, done.error
+    assert "warning: cost, age: 33 cells, each with noise" in " ".join(done.output.split())
+
+
+def test_without_a_project_it_says_how_to_write_one(project: Path) -> None:
+    (project / "discreet.toml").unlink()
+    done = run("synth visits.csv --epsilon 1 --out rows.csv")
+    assert done.code == 2
+    said = " ".join(done.error.split())
+    assert "project_missing" in said
+    assert "discreet init visits.csv" in said

@@ -20,6 +20,8 @@ from discreet.synthetic.encoding.number_column import PrivateBins
 from discreet.synthetic.full_histogram import FullHistogram
 from discreet.synthetic.independent_marginals import IndependentMarginals
 from discreet.synthetic.mst import MST
+from discreet.synthetic.mwem_pgm import MWEMPGM
+from discreet.synthetic.privbayes import PrivBayes
 from discreet.synthetic.stored_form import load, synthetic_from_json
 from discreet.synthetic.synthesizer import Synthesizer
 from discreet.synthetic.synthetic_release import SyntheticRelease
@@ -322,3 +324,46 @@ def test_public_rows_are_a_start_and_cost_nothing() -> None:
     assert old > 2 * young
     with pytest.raises(InvalidParameter, match="public_rows_binned"):
         released(visits(50), public=visits(50), bins=PrivateBins(3, of=9), columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("terms", "code", "words"),
+    [
+        ({"mechanism": "aim"}, "not_a_synthesiser", "dp.synthetic.MST"),
+        ({"mechanism": MWEMPGM}, "not_a_synthesiser", "rounds=..."),
+        ({"mechanism": PrivBayes, "target": "sex"}, "mechanism_option", "Leave target out"),
+        ({"mechanism": PrivBayes, "public": visits(9)}, "mechanism_option", "Leave public out"),
+        ({"never_missing": ["Sex"]}, "column_unknown", "Did you mean sex?"),
+        ({"never_missing": "sex"}, "attribute_names", 'never_missing=["sex"]'),
+        ({"target": "sexx"}, "attribute_unknown", "Did you mean sex?"),
+    ],
+)
+def test_choices_that_cannot_be_are_refused_before_data(
+    terms: dict[str, Any], code: str, words: str
+) -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        Synthesizer(**(FEW | terms)).fit(None)
+    assert refused.value.code == code
+    assert words in str(refused.value)
+
+
+def test_simulation_tells_how_far_it_is() -> None:
+    told: list[dp.synthetic.FitProgress] = []
+    released(visits(200), **FEW).simulate(runs=3, progress=told.append)
+    assert [each.spent for each in told] == pytest.approx([1 / 3, 2 / 3, 1])
+    assert told[-1].seconds_left == 0
+
+
+def test_a_file_that_is_no_release_is_refused_as_such(tmp_path: Path) -> None:
+    place = tmp_path / "rows.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(place)
+    with pytest.raises(InvalidParameter, match="synthetic_not_json"):
+        load(place)
+
+
+def test_rows_that_lack_a_value_follow_one_rule_where_rows_are_exchanged() -> None:
+    rows = {"sex": ["f", None] * 100, "ill": [True, False] * 100}
+    terms = FEW | {"unit": dp.Replace(dp.Row()), "never_missing": ["sex", "ill"]}
+    made = released(rows, **terms, randomness=Noiseless())
+    assert made.total == 200  # their number is public: they count in the first cell
+    assert made.marginal("sex").tolist() == [200, 0]

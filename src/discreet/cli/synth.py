@@ -20,7 +20,8 @@ from discreet.cli.options import (
     Rho,
 )
 from discreet.cli.previewed import require_affordable, show_expected
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.core.spelling import did_you_mean
 from discreet.synthetic.mechanism_words import MechanismWord, mechanism_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,11 @@ def synth(
     ] = None,
     mechanism: Annotated[
         MechanismWord,
-        typer.Option("--mechanism", help="How: aim is the most accurate, mst the quickest."),
+        typer.Option(
+            "--mechanism",
+            help="How: aim is the most accurate, mst the quickest; independent and full-histogram "
+            "are for comparison.",
+        ),
     ] = MechanismWord.AIM,
     bins: Annotated[int, typer.Option("--bins", min=2, help="Of numbers and days.")] = 32,
     private_bins: Annotated[
@@ -67,6 +72,20 @@ def synth(
     ] = None,
     target: Annotated[
         str | None, typer.Option("--target", help="A column that will be predicted.")
+    ] = None,
+    never_missing: Annotated[
+        str | None,
+        typer.Option(
+            "--never-missing",
+            metavar="NAMES",
+            help="Columns that have a value in every row; rows without one are left out.",
+        ),
+    ] = None,
+    identifiers: Annotated[
+        str | None,
+        typer.Option(
+            "--identifiers", metavar="NAMES", help="Columns that are numbered anew: 1, 2, 3."
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only the price and the cells; nothing is charged.")
@@ -86,6 +105,8 @@ def synth(
     """
     with display.readable_errors(machine=machine):
         from discreet.cli import opening, spending
+        from discreet.cli.synth_columns import column_choices
+        from discreet.synthetic.encoding.number_column import PrivateBins
         from discreet.synthetic.synthetic_table import require_writable
 
         if out is not None:
@@ -94,8 +115,18 @@ def synth(
         spend = spending.required_spend(epsilon, delta, rho)
         paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
         name = table_named(table, project)
-        choices = _choices(columns, mechanism, bins, private=private_bins)
-        choices |= {"ways": ways, "target": target}
+        choices: dict[str, Any] = {
+            "bins": PrivateBins.with_cells(bins) if private_bins else bins,
+            "mechanism": mechanism_of(mechanism),
+            "ways": ways,
+        } | column_choices(
+            project,
+            name,
+            columns=columns,
+            identifiers=identifiers,
+            never_missing=never_missing,
+            target=target,
+        )
         asked: dict[str, Any] = {"spend": spend, "analyst": analyst, "purpose": purpose}
         if dry_run:
             with opening.look(project) as ahead, opening.busy("looking ahead"):
@@ -129,6 +160,7 @@ def synth(
                     "rows": sampled.rows,
                     "columns": list(sampled),
                     "budget_split": dict(made.budget_split),
+                    "warnings": list(made.warnings),
                     "remaining": left,
                 }
             )
@@ -150,7 +182,18 @@ def table_named(given: str, project: Path) -> str:
     from discreet.curator.project import Project
     from discreet.curator.project.tables import InFile, PrivateEntry
 
-    read = Project.read(project)
+    try:
+        read = Project.read(project)
+    except DiscreetError as refusal:
+        if refusal.code != "project_missing" or not Path(given).is_file():
+            raise
+        raise InvalidParameter(
+            code=refusal.code,
+            expectation="a project file: what is public of each column, whose privacy is "
+            "protected and what the budget is",
+            received=str(project),
+            remedy=f"Write one, once: discreet init {given}. Then the same command again.",
+        ) from None
     private = {n: each for n, each in read.tables.items() if isinstance(each, PrivateEntry)}
     if given in private:
         return given
@@ -164,18 +207,8 @@ def table_named(given: str, project: Path) -> str:
         received=given,
         remedy=f"Write a project file for it first: discreet init {given}."
         if wanted.suffix
-        else "Check the spelling.",
+        else did_you_mean(given, private, "Check the spelling."),
     )
-
-
-def _choices(
-    columns: str | None, mechanism: MechanismWord, bins: int, *, private: bool
-) -> dict[str, Any]:
-    from discreet.synthetic.encoding.number_column import PrivateBins
-
-    names = None if columns is None else [n.strip() for n in columns.split(",") if n.strip()]
-    wanted = PrivateBins.with_cells(bins) if private else bins
-    return {"columns": names, "bins": wanted, "mechanism": mechanism_of(mechanism)}
 
 
 def require_kept(out: Path | None, save: Path | None, *, dry_run: bool) -> None:

@@ -263,14 +263,16 @@ class RemoteCurator:
         ways: int | None = None,
         target: str | None = None,
         mechanism: str = "aim",
+        never_missing: Sequence[str] = (),
         analyst: str | None = None,
         purpose: str | None = None,
         paid_before: BeforeWord | None = None,
     ) -> Any:
         """Make a synthetic table; the model comes here, and its rows are drawn here for nothing.
 
-        ``mechanism`` is "aim", "mst" or "independent"; ``private_bins=16`` asks for bins of about
-        equal counts in place of ``bins`` of equal width.
+        ``mechanism`` is "aim", "mst", "privbayes", "mwem", "independent" or "full-histogram";
+        ``private_bins=16`` asks for bins of about equal counts in place of ``bins`` of equal
+        width. ``never_missing`` names columns that have a value in every row.
         """
         self._require_own(analyst)
         body = {
@@ -283,6 +285,7 @@ class RemoteCurator:
                 private_bins=private_bins,
                 ways=ways,
                 target=target,
+                never_missing=list(never_missing) or None,
                 paid_before=before_to_json(paid_before),
             ),
             **spend_to_json(spend),

@@ -10,7 +10,7 @@ Source: contract, "Spending", "What may be seen"; 000a:C12, 004d:F15, F16, D2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -357,6 +357,7 @@ class QuerySession:
         spend: Guarantee,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         constraints: Sequence[Constraint] = (),
+        never_missing: Iterable[str] = (),
         mechanism: Callable[..., Any] | None = None,
         bins: int | PrivateBins = 32,
         bins_share: RealNumber = Fraction(1, 10),
@@ -372,8 +373,9 @@ class QuerySession:
 
         All declared columns are synthesised, or those that ``columns`` names; a mapping gives
         columns of ``dp.synthetic`` for some. ``constraints`` are what the owner knows to hold of
-        every row. Numbers and days have ``bins`` of equal width, or ``dp.synthetic.PrivateBins()``
-        which are paid for with ``bins_share`` of the spend. ``ways`` says how many columns the
+        every row, ``never_missing`` the columns that have a value in every row. Numbers and days
+        have ``bins`` of equal width, or ``dp.synthetic.PrivateBins()`` which are paid for with
+        ``bins_share`` of the spend. ``ways`` says how many columns the
         marginals have that are kept, ``target`` which column is to be predicted. ``public`` is a
         table with these columns that everybody may see, from which the model starts. The same
         request by the same analyst at the same spend comes from the ledger at no charge; every
@@ -387,6 +389,7 @@ class QuerySession:
             columns=columns,
             constraints=constraints,
             bins=bins,
+            never_missing=never_missing,
             mechanism=mechanism,
             ways=ways,
             target=target,

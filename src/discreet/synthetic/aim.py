@@ -94,9 +94,13 @@ class AIM(GraphicalMechanism):
             "marginals": rest * MEASURING,
         }
 
+    @property
+    def most_for_columns(self) -> Fraction:
+        """What columns take of the spend where noise is large beside the number of records."""
+        return max(exact(self.columns), _MOST_FOR_COLUMNS)
+
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
-        first = exact(self.columns)
-        shares = ColumnShares(first, max(first, _MOST_FOR_COLUMNS), _COLUMN_ERROR)
+        shares = ColumnShares(exact(self.columns), self.most_for_columns, _COLUMN_ERROR)
         done = self._columns_measured(counts, shares, kept=self._kept, merging=self.merging)
         rounds = AnnealedRounds(len(self._sizes), self.terms.growth)
         while not rounds.finished:

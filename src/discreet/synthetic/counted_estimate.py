@@ -1,8 +1,4 @@
-"""A count of a synthetic release with its interval: how many records meet some conditions.
-
-A condition on a number may cut through bins; a bin then counts by the part that lies inside, as if
-its records were spread evenly.
-"""
+"""A count of a synthetic release with its interval: how many records meet some conditions."""
 
 from __future__ import annotations
 
@@ -14,9 +10,8 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.release.format import percent
-from discreet.synthetic.encoding.constraints import Between, Condition, cells_of
-from discreet.synthetic.encoding.encoded_column import EncodedColumn
-from discreet.synthetic.encoding.number_column import NumberColumn
+from discreet.synthetic.conditions import condition_weights
+from discreet.synthetic.encoding.constraints import Condition
 from discreet.synthetic.simulated_errors import SimulatedErrors
 
 if TYPE_CHECKING:
@@ -68,17 +63,3 @@ def estimated(
     return CountedEstimate(
         value, max(0.0, value - half), max(0.0, value + half), value / total, confidence
     )
-
-
-def condition_weights(name: str, column: EncodedColumn, values: Condition) -> Floats:
-    """How much of each cell of a column meets a condition."""
-    if not isinstance(values, Between) or not isinstance(column, NumberColumn):
-        return cells_of(name, column, values).astype(np.float64)
-    edges = np.asarray(column.edges, dtype=np.float64)
-    low = edges[0] if values.low is None else values.low
-    high = edges[-1] if values.high is None else values.high
-    inside = np.minimum(edges[1:], high) - np.maximum(edges[:-1], low)
-    part = np.clip(inside / np.diff(edges), 0.0, 1.0)
-    if values.high is not None and not column.whole and values.high >= edges[-1]:
-        part[-1] = max(part[-1], 0.0)
-    return np.append(part, 0.0) if column.missing else part

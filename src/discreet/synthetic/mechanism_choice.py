@@ -22,6 +22,8 @@ from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.private_groups import USUAL_SHARE, BinGrouping, PrivateGroups
 
 USUAL_WAYS = 3
+_GIVEN = {"workload", "spend", "size", "records", "randomness"}
+"""What every mechanism is made with."""
 _MANY = 24
 """Attributes above which pairs are the usual workload: there are too many threes."""
 
@@ -54,6 +56,10 @@ def maker_for(
     ``public`` is a table that everybody may see, from which the model starts.
     """
     make = usual_mechanism() if mechanism is None else mechanism
+    _require_maker(make)
+    for option, given in (("public", public), ("target", target)):
+        if given is not None and not _takes(make, option):
+            raise _not_taken(make, option)
     if public is not None:
         make = partial(make, public=public_rows(encoding, public))
     if target is not None:
@@ -110,6 +116,46 @@ def require_leaves_model(mechanism: Any) -> None:
             received=type(mechanism).__name__,
             remedy="Pass dp.synthetic.AIM, or functools.partial(dp.synthetic.MST, max_size=...).",
         )
+
+
+def _require_maker(make: object) -> None:
+    """Refuse what makes no mechanism, or needs more than every synthesiser is given."""
+    absent = [] if not callable(make) else _needed(make)
+    if callable(make) and not absent:
+        return
+    name = getattr(make, "__name__", type(make).__name__)
+    raise InvalidParameter(
+        code="not_a_synthesiser",
+        expectation="a mechanism of dp.synthetic, or functools.partial of one with its options",
+        received=f"{name} without {', '.join(absent)}" if absent else type(make).__name__,
+        remedy=f"Write functools.partial({name}, {absent[0]}=...)."
+        if absent
+        else "Write mechanism=dp.synthetic.MST.",
+    )
+
+
+def _needed(make: Callable[..., Any]) -> list[str]:
+    """Parameters without a default that nobody will give."""
+    try:
+        parameters = signature(make).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    kinds = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+    return [
+        each.name
+        for each in parameters
+        if each.default is Parameter.empty and each.kind not in kinds and each.name not in _GIVEN
+    ]
+
+
+def _not_taken(make: Callable[..., Any], option: str) -> InvalidParameter:
+    made = make.func if isinstance(make, partial) else make
+    return InvalidParameter(
+        code="mechanism_option",
+        expectation=f"a mechanism that takes a {option}, such as AIM or MST",
+        received=getattr(made, "__name__", type(made).__name__),
+        remedy=f"Leave {option} out, or choose another mechanism.",
+    )
 
 
 def _takes(make: Callable[..., Any], name: str) -> bool:

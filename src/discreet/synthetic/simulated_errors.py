@@ -12,6 +12,7 @@ Source: parametric bootstrap (Efron and Tibshirani 1993, chapter 6).
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from discreet.core.unit import Row
 from discreet.noise.randomness import SYSTEM
 from discreet.queries.workload.coded_records import CodedRecords
 from discreet.synthetic.model import SyntheticModel
+from discreet.synthetic.progress import FitProgress, ProgressCallback
 
 if TYPE_CHECKING:
     from discreet.synthetic.synthetic_release import SyntheticRelease
@@ -50,7 +52,9 @@ class SimulatedErrors:
         return float(t.ppf((1 + confidence) / 2, len(self.made))) * self.rms(attributes, weights)
 
 
-def simulate(release: SyntheticRelease, *, runs: int) -> SimulatedErrors:
+def simulate(
+    release: SyntheticRelease, *, runs: int, progress: ProgressCallback | None = None
+) -> SimulatedErrors:
     """Make the model of a release again, of ``runs`` samples of its own."""
     again = release.again
     if again is None:
@@ -62,8 +66,11 @@ def simulate(release: SyntheticRelease, *, runs: int) -> SimulatedErrors:
         )
     universe = release.encoding.universe
     made = []
-    for _ in range(runs):
+    began = time.monotonic()
+    for done in range(1, runs + 1):
         rows = np.asarray(release.model.sample(max(1, release.total), randomness=SYSTEM))
         counts = CodedRecords(universe, rows, Row())
         made.append((counts, again(counts)))
+        if progress is not None:
+            progress(FitProgress(done, done / runs, time.monotonic() - began))
     return SimulatedErrors(tuple(made))

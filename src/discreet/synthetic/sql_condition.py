@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import InvalidParameter
+from discreet.core.spelling import did_you_mean
+from discreet.synthetic.conditions import require_values
 from discreet.synthetic.encoding.constraints import Between, Condition
+from discreet.synthetic.encoding.day_column import DayColumn
 from discreet.synthetic.encoding.encoded_column import EncodedColumn
 from discreet.synthetic.encoding.number_column import NumberColumn
 
@@ -69,41 +72,64 @@ def _parts(text: str) -> list[Expression]:
 def _condition(part: Expression, columns: Mapping[str, EncodedColumn]) -> tuple[str, Condition]:
     from sqlglot import exp
 
-    negated = isinstance(part, exp.Not) and isinstance(part.this, exp.Column)
-    first = part if isinstance(part, exp.Column) else part.this
-    name = _name(first, columns)
+    if not isinstance(part, exp.Not):
+        return _compared(part, columns)
+    inner = part.this
+    while isinstance(inner, exp.Paren):
+        inner = inner.this
+    name, found = _condition(inner, columns)
+    return name, _others(name, columns[name], found)
+
+
+def _compared(part: Expression, columns: Mapping[str, EncodedColumn]) -> tuple[str, Condition]:
+    from sqlglot import exp
+
+    name = _name(part if isinstance(part, exp.Column) else part.this, columns)
     column = columns[name]
     match part:
         case exp.Column():
             found: Condition = [True]
-        case exp.Not() if negated:
-            found = [False]
+        case exp.NEQ():
+            found = _others(name, column, _equal(name, column, part.expression))
         case exp.Is(expression=exp.Null()):
             found = [None]
         case exp.In() if not part.args.get("query"):
             found = [_value(each) for each in part.expressions]
         case exp.Between():
-            low, high = _number(part.args["low"]), _number(part.args["high"])
+            low, high = _end(column, part.args["low"]), _end(column, part.args["high"])
             found = _range(name, column, low, high, closed=True)
         case exp.EQ():
-            found = _equal(name, column, _value(part.expression))
+            found = _equal(name, column, part.expression)
         case exp.GTE():
-            found = _range(name, column, _number(part.expression), None, closed=False)
+            found = _range(name, column, _end(column, part.expression), None, closed=False)
         case exp.LT():
-            found = _range(name, column, None, _number(part.expression), closed=False)
+            found = _range(name, column, None, _end(column, part.expression), closed=False)
         case exp.GT():
-            low = _number(part.expression)
+            low = _end(column, part.expression)
             above = math.floor(low) + 1 if _whole(column) else low
             found = _range(name, column, above, None, closed=False)
         case exp.LTE():
-            found = _range(name, column, None, _number(part.expression), closed=True)
+            found = _range(name, column, None, _end(column, part.expression), closed=True)
         case _:
             raise _unclear(received=type(part).__name__)
     return name, found
 
 
-def _equal(name: str, column: EncodedColumn, value: object) -> Condition:
-    """One value: of a number its own place in a bin, which only whole numbers have."""
+def _others(name: str, column: EncodedColumn, excluded: Condition) -> Condition:
+    """All values but some, and as in SQL none that is missing; of ranges it is not told."""
+    if isinstance(excluded, Between):
+        raise _unclear(received=f"NOT a range of {name}")
+    listed = list(excluded)
+    require_values(name, column, listed)
+    return [each for each in column.labels if each is not None and each not in listed]
+
+
+def _equal(name: str, column: EncodedColumn, written: Expression) -> Condition:
+    """One value: of a number its own place in a bin, which only whole numbers and days have."""
+    value = _value(written)
+    if isinstance(column, DayColumn) and value is not None:
+        day = _end(column, written)
+        return _range(name, column, day, day, closed=True)
     if not isinstance(column, NumberColumn) or value is None:
         return [value]
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -117,8 +143,8 @@ def _range(
     name: str, column: EncodedColumn, low: float | None, high: float | None, *, closed: bool
 ) -> Between:
     """Numbers from ``low`` up to ``high``, which belongs to it where the range is closed."""
-    if not isinstance(column, NumberColumn):
-        raise _unclear(received=f"a range of {name}, which is no number")
+    if not isinstance(column, NumberColumn | DayColumn):
+        raise _unclear(received=f"a range of {name}, which has neither numbers nor days")
     if _whole(column):
         low = None if low is None else math.ceil(low)
         if high is not None:
@@ -127,7 +153,7 @@ def _range(
 
 
 def _whole(column: EncodedColumn) -> bool:
-    return isinstance(column, NumberColumn) and column.whole
+    return isinstance(column, DayColumn) or (isinstance(column, NumberColumn) and column.whole)
 
 
 def _together(name: str, conditions: list[Condition]) -> Condition:
@@ -148,14 +174,45 @@ def _name(column: Expression, columns: Mapping[str, EncodedColumn]) -> str:
     if not isinstance(column, exp.Column):
         raise _unclear(received="an expression where a column should stand first")
     name = column.name
+    if name not in columns:  # as in all SQL, names in other letters mean the same
+        alike = [each for each in columns if each.casefold() == name.casefold()]
+        name = alike[0] if len(alike) == 1 else name
     if name not in columns:
         raise InvalidParameter(
             code="column_unknown",
             expectation=f"a column of the release: {list(columns)}",
             received=name,
-            remedy="Check the spelling.",
+            remedy=did_you_mean(name, columns, "Check the spelling."),
         )
     return name
+
+
+def _end(column: EncodedColumn, value: Expression) -> float:
+    """An end of a range: a number, or of days how many steps it lies after the first."""
+    return _day(column, value) if isinstance(column, DayColumn) else _number(value)
+
+
+def _day(column: DayColumn, value: Expression) -> int:
+    found = _value(value)
+    if isinstance(found, str):
+        found = _moment(found)
+    moments = isinstance(column.first, datetime)
+    if isinstance(found, datetime) and not moments:
+        found = found.date()
+    elif isinstance(found, date) and not isinstance(found, datetime) and moments:
+        found = datetime.combine(found, time())
+    if not isinstance(found, date):
+        raise _unclear(received="an end of a range of days that is no day")
+    return column.steps_to(found)
+
+
+def _moment(text: str) -> date:
+    for kind in (date, datetime):
+        try:
+            return kind.fromisoformat(text)
+        except ValueError:
+            continue
+    raise _unclear(received="a day that is none")
 
 
 def _number(value: Expression) -> float:
@@ -179,19 +236,20 @@ def _value(value: Expression) -> Any:
             return value.name
         case exp.Literal():
             return int(value.name) if value.name.isdigit() else float(value.name)
-        case exp.Cast(this=exp.Literal()) if value.to.this is exp.DataType.Type.DATE:
-            try:
-                return date.fromisoformat(value.this.name)
-            except ValueError:
-                raise _unclear(received="a day that is none") from None
+        case exp.Cast(this=exp.Literal()) if value.to.this in (
+            exp.DataType.Type.DATE,
+            exp.DataType.Type.TIMESTAMP,
+            exp.DataType.Type.TIMESTAMPNTZ,
+        ):
+            return _moment(value.this.name)
     raise _unclear(received=type(value).__name__)
 
 
 def _unclear(*, received: str) -> InvalidParameter:
     return InvalidParameter(
         code="condition_unclear",
-        expectation="comparisons of a column with values, joined by AND: =, IN, <, <=, >, >=, "
-        "BETWEEN, IS NULL",
+        expectation="comparisons of a column with values, joined by AND: =, <>, IN, <, <=, >, "
+        ">=, BETWEEN, IS NULL",
         received=received,
         remedy="Write estimate(\"sex = 'f' AND age BETWEEN 18 AND 65\"), or sample rows and ask "
         "those.",

@@ -13,6 +13,7 @@ from typing import Any
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.events.event import from_json as event_from_json
 from discreet.release.guarantee import guarantee_from_dict
+from discreet.synthetic.count_noise import CountNoise
 from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.grouped_model import stored_model
 from discreet.synthetic.synthetic_release import FORM, SyntheticRelease
@@ -35,7 +36,7 @@ def synthetic_from_json(text: str) -> SyntheticRelease:
 
 def load(path: str | PathLike[str]) -> SyntheticRelease:
     """The release that ``save`` wrote to a file."""
-    return synthetic_from_json(Path(path).read_text(encoding="utf-8"))
+    return synthetic_from_json(Path(path).read_text(encoding="utf-8", errors="replace"))
 
 
 def _read(plain: dict[str, Any]) -> SyntheticRelease:
@@ -52,4 +53,5 @@ def _read(plain: dict[str, Any]) -> SyntheticRelease:
         event=event,
         budget_split=plain["split"],
         facts=plain["facts"],
+        noise=CountNoise.from_dict(plain["noise"]) if "noise" in plain else None,
     )

@@ -8,7 +8,7 @@ Source: contract, "Spending" (no default price), "Units and neighbours" (no defa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,8 +24,9 @@ from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import protection_text
 from discreet.synthetic.bounded_records import bounded_records, records_of, size_of
 from discreet.synthetic.budget_split import budget_split
+from discreet.synthetic.count_noise import CountNoise
 from discreet.synthetic.encoding.constraints import Constraint
-from discreet.synthetic.encoding.declared import column_of
+from discreet.synthetic.encoding.declared import column_of, without_missing
 from discreet.synthetic.encoding.frame_columns import frame_columns
 from discreet.synthetic.encoding.number_column import BINS, PrivateBins
 from discreet.synthetic.encoding.table_encoding import TableEncoding
@@ -62,6 +63,9 @@ class Synthesizer:
         mechanism: What makes the model; AIM unless it is said.
         constraints: What the owner knows to hold of every row.
         bins: Bins of numbers and days that say none themselves.
+        never_missing: Columns that the owner knows to have a value in every row: samples have no
+            missing ones. Real rows without a value there are left out, like those that break a
+            constraint.
         ways: How many columns the marginals have that are kept; three, or two of wide tables.
         target: A column to be predicted, whose marginals matter most.
         bins_share: The part of the spend that privately chosen bins have.
@@ -77,6 +81,7 @@ class Synthesizer:
     mechanism: Callable[..., Any] | None = None
     constraints: Sequence[Constraint] = ()
     bins: int | PrivateBins = BINS
+    never_missing: Iterable[str] = ()
     ways: int | None = None
     target: str | None = None
     bins_share: Number = USUAL_SHARE
@@ -105,10 +110,8 @@ class Synthesizer:
 
     def encoding(self) -> TableEncoding:
         """The columns as cells; by declarations alone."""
-        return TableEncoding(
-            {name: column_of(name, each, bins=self.bins) for name, each in self.columns.items()},
-            tuple(self.constraints),
-        )
+        made = {name: column_of(name, each, bins=self.bins) for name, each in self.columns.items()}
+        return TableEncoding(without_missing(made, self.never_missing), tuple(self.constraints))
 
     def fit(self, table: Any) -> Synthesizer:
         """Count, with noise, and keep the model as ``release_``; returns itself."""
@@ -216,4 +219,5 @@ class Synthesizer:
                 "ledger": None,
             },
             again=again,
+            noise=CountNoise.of(mechanism, encoding),
         )

@@ -28,12 +28,14 @@ from discreet.release.column import ReleasedColumn
 from discreet.release.guarantee import guarantee_text, guarantee_to_dict, protection_text
 from discreet.release.release import Release
 from discreet.release.statement.statement import Statement
+from discreet.synthetic.count_noise import CountNoise
 from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.model import SyntheticModel
 from discreet.synthetic.synthetic_table import SyntheticTable
 
 if TYPE_CHECKING:
     from discreet.synthetic.counted_estimate import CountedEstimate, Where
+    from discreet.synthetic.progress import ProgressCallback
     from discreet.synthetic.simulated_errors import SimulatedErrors
 
 CONFIDENCE = 0.95
@@ -67,6 +69,7 @@ class SyntheticRelease:
         budget_split: The shares of the spend, by what they paid for.
         facts: Those of the privacy statement.
         again: Makes such a model of other counts; None for what was read from a file.
+        noise: The cells that were counted, and the noise of each; None where it is not told.
     """
 
     id: str
@@ -78,6 +81,7 @@ class SyntheticRelease:
     budget_split: Mapping[str, float]
     facts: Mapping[str, Any]
     again: Synthesise | None = None
+    noise: CountNoise | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -90,6 +94,11 @@ class SyntheticRelease:
         return max(0, round(self.model.total))
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What noise drowns, and what to do; from public numbers and the noisy total alone."""
+        return () if self.noise is None else self.noise.warnings(self.model.total)
+
+    @property
     def private(self) -> bool:
         """Whether it was made with private noise; false in test mode."""
         return bool(self.facts.get("private"))
@@ -99,7 +108,7 @@ class SyntheticRelease:
         rows = self.total if n is None else count("n", n, least=0)
         codes = np.asarray(self.model.sample(rows, randomness=randomness))
         codes = codes[permutation(len(codes), randomness)]  # some models make rows cell by cell
-        return SyntheticTable(self.encoding.decode(codes, randomness))
+        return SyntheticTable(self.encoding.decode(codes, randomness), self.encoding.digits)
 
     def marginal(self, *columns: str) -> Floats:
         """Estimated counts by the cells of some columns, one axis for each."""
@@ -171,14 +180,17 @@ class SyntheticRelease:
         level = float(probability("confidence", confidence))
         return estimated(self, where or {}, confidence=level, errors=errors or self._errors)
 
-    def simulate(self, *, runs: int = 20) -> SimulatedErrors:
+    def simulate(
+        self, *, runs: int = 20, progress: ProgressCallback | None = None
+    ) -> SimulatedErrors:
         """Make the model again of rows of its own, ``runs`` times, to see how wrong it gets; free.
 
-        Nothing private is read: the rows are samples of this release.
+        Nothing private is read: the rows are samples of this release. ``progress`` is told after
+        every run; its ``spent`` is the part that is done.
         """
         from discreet.synthetic.simulated_errors import simulate
 
-        return simulate(self, runs=count("runs", runs, least=2))
+        return simulate(self, runs=count("runs", runs, least=2), progress=progress)
 
     @cached_property
     def _errors(self) -> SimulatedErrors:
@@ -200,6 +212,7 @@ class SyntheticRelease:
             "event": json.loads(self.event.to_json()),
             "split": dict(self.budget_split),
             "facts": dict(self.facts),
+            **({} if self.noise is None else {"noise": self.noise.to_dict()}),
         }
         return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -221,6 +234,7 @@ class SyntheticRelease:
         lines = [self.query, f"{guarantee_text(self.guarantee)} for {unit}", f"spent on: {split}"]
         if not self.private:
             lines.append("NOT PRIVATE: made in test mode")
+        lines += [f"warning: {each}" for each in self.warnings]
         return "\n".join(lines)
 
 

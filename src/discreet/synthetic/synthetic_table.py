@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".parquet", ".csv", ".arrow")
 """What a table can be written as."""
 _SHOWN = 10
+_WIDEST = 40
 
 
 class SyntheticTable(Mapping[str, list[Any]]):
@@ -26,9 +27,12 @@ class SyntheticTable(Mapping[str, list[Any]]):
     Contract: post-processing of a release; it may be given to anybody.
     """
 
-    def __init__(self, columns: Mapping[str, list[Any]]) -> None:
-        """Keep the columns in order."""
+    def __init__(
+        self, columns: Mapping[str, list[Any]], digits: Mapping[str, int] | None = None
+    ) -> None:
+        """Keep the columns in order; ``digits`` are decimals that are printed, and no more."""
         self._columns = dict(columns)
+        self._digits = dict(digits or {})
 
     def __getitem__(self, name: str) -> list[Any]:
         return self._columns[name]
@@ -82,10 +86,31 @@ class SyntheticTable(Mapping[str, list[Any]]):
 
     def __repr__(self) -> str:
         """The first rows, and how many there are."""
-        head = "  ".join(self._columns)
-        rows = list(zip(*(column[:_SHOWN] for column in self._columns.values()), strict=True))
-        told = ["  ".join("" if value is None else f"{value}" for value in row) for row in rows]
-        return "\n".join([f"{self.rows:,} synthetic rows", head, *told])
+        columns = [
+            _aligned(name, column[:_SHOWN], self._digits.get(name))
+            for name, column in self._columns.items()
+        ]
+        lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
+        more = ["…"] if self.rows > _SHOWN else []
+        return "\n".join([f"{self.rows:,} synthetic rows", *lines, *more])
+
+
+def _aligned(name: str, values: list[Any], digits: int | None) -> list[str]:
+    """A column as texts of one width under its name: numbers to the right, all else to the left."""
+    told = [name, *(_told(value, digits) for value in values)]
+    told = [each if len(each) <= _WIDEST else f"{each[: _WIDEST - 1]}…" for each in told]
+    wide = max(map(len, told))
+    known = [value for value in values if value is not None]
+    number = all(isinstance(each, int | float) and not isinstance(each, bool) for each in known)
+    return [each.rjust(wide) if number and known else each.ljust(wide) for each in told]
+
+
+def _told(value: object, digits: int | None) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, float):
+        return f"{value:.6g}" if digits is None else f"{value:.{digits}f}"
+    return str(value)
 
 
 def require_writable(path: Path) -> None:

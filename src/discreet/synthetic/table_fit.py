@@ -25,6 +25,7 @@ from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import protection_text
 from discreet.synthetic.bounded_records import bounded_records
 from discreet.synthetic.budget_split import budget_split
+from discreet.synthetic.count_noise import CountNoise
 from discreet.synthetic.encoding.category_column import CategoryColumn
 from discreet.synthetic.encoding.frame_columns import frame_columns
 from discreet.synthetic.encoding.table_encoding import TableEncoding
@@ -90,6 +91,7 @@ class FitsTables:
                 "ledger": None,
             },
             again=self._again,
+            noise=CountNoise.of(self, encoding),
         )
 
     def _unit(self, person: str | None) -> PrivacyUnit:

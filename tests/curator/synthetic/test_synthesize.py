@@ -23,10 +23,17 @@ from tests.synthetic.invented import DECLARED, visits
 
 ROWS = visits(1200)
 MOMENTS = [datetime(2024, 1, 1) + timedelta(minutes=7 * i) for i in range(1200)]
-TABLE = {**ROWS, "at": MOMENTS, "notes": ["secret"] * 1200, "code": list(range(1200))}
+TABLE = {
+    **ROWS,
+    "at": MOMENTS,
+    "on": MOMENTS,
+    "notes": ["secret"] * 1200,
+    "code": list(range(1200)),
+}
 ALL = {
     **DECLARED,
-    "at": dp.Dates(date(2024, 1, 1), date(2024, 1, 5)),
+    "at": dp.Dates(datetime(2024, 1, 1), datetime(2024, 1, 5)),
+    "on": dp.Dates(date(2024, 1, 1), date(2024, 1, 5)),
     "notes": dp.Text(),
     "code": dp.Number(0, 1000),
 }
@@ -71,9 +78,10 @@ def test_columns_follow_what_is_stored_and_declared() -> None:
         assert isinstance(code, NumberColumn)
         assert code.whole
         sampled = opened.synthesize(
-            "visits", spend=SPEND, columns=["at", "code"], mechanism=IndependentMarginals
+            "visits", spend=SPEND, columns=["at", "on", "code"], mechanism=IndependentMarginals
         ).sample(5)
         assert {type(each) for each in sampled["at"]} <= {datetime, type(None)}
+        assert {type(each) for each in sampled["on"]} <= {date, type(None)}  # stored as moments
         assert {type(each) for each in sampled["code"]} <= {int, type(None)}
 
 
@@ -149,7 +157,7 @@ def test_bins_are_part_of_the_identity_where_a_column_has_them() -> None:
         ({"constraints": [Impossible({"sex": ["x"]})]}, "constraint_value"),
         ({"constraints": [Determined("sex", by="ill", values={})]}, "dependency_incomplete"),
         ({"target": "height"}, "attribute_unknown"),
-        ({"mechanism": dp.queries.MWEM}, "not_a_synopsis_mechanism"),
+        ({"mechanism": dp.queries.MWEM}, "not_a_synthesiser"),
         ({"mechanism": FullHistogram, "bins": 60}, "universe_too_large"),
         ({"bins": 0}, "not_a_count"),
     ],
@@ -278,3 +286,60 @@ def test_distances_are_those_of_the_records() -> None:
         nothing: dict[str, list[object]] = {name: [] for name in rows}
         with pytest.raises(InvalidParameter, match="evaluation_empty"):
             opened.evaluate_synthetic("visits", nothing, columns=list(rows), spend=SPEND)
+
+
+def test_columns_that_are_never_missing_are_never_missing_in_samples() -> None:
+    with curator() as opened:
+        made = opened.synthesize(
+            "visits",
+            columns=["sex", "age"],
+            never_missing=["sex", "age", "notes"],  # one that is not synthesised does no harm
+            spend=SPEND,
+            mechanism=IndependentMarginals,
+        )
+        sampled = made.sample(500)
+        assert None not in sampled["sex"]
+        assert None not in sampled["age"]
+        here = [sex for sex in ROWS["sex"] if sex in {"f", "m"}]
+        assert len(here) < len(ROWS["sex"])  # real rows without a value are left out
+        assert made.total == pytest.approx(len(here), abs=60)
+        with pytest.raises(InvalidParameter) as refused:
+            request(opened, never_missing=["Agee"])
+        assert refused.value.remedy == "Did you mean age?"
+
+
+def test_more_cells_than_rows_can_show_are_told_before_and_after() -> None:
+    with curator() as opened:
+        fine: dict[str, Any] = {"columns": ["sex", "age", "ill"], "constraints": CONSTRAINTS}
+        small = dp.PureDP(epsilon=0.1)
+        before = opened.preview_synthesis("visits", spend=small, **fine)
+        assert before.noise is not None
+        assert before.noise.rows_needed > 1200
+        assert "rows it drowns" in str(before)
+        made = opened.synthesize("visits", spend=small, mechanism=IndependentMarginals, **fine)
+        (warned,) = made.warnings
+        assert warned.startswith("sex+age+ill: ")
+        assert "combinations, each with noise" in warned
+        assert f"warning: {warned}" in str(made)
+        enough = opened.synthesize(
+            "visits",
+            spend=dp.PureDP(epsilon=3),
+            columns=["sex", "ill"],
+            mechanism=IndependentMarginals,
+        )
+        assert not enough.warnings
+
+
+def test_columns_that_constraints_tie_are_compared_one_by_one() -> None:
+    with curator() as opened:
+        made = opened.synthesize(
+            "visits",
+            columns=["sex", "age", "ill"],
+            constraints=CONSTRAINTS,
+            spend=SPEND,
+            mechanism=IndependentMarginals,
+        )
+        found = opened.evaluate_synthetic("visits", made, spend=dp.PureDP(epsilon=1))
+        assert found.columns == ("sex", "age", "ill")
+        assert list(found.distances) == [1, 2, 3]
+        assert "compared: sex, age, ill" in str(found)

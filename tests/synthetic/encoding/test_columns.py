@@ -17,7 +17,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import SYSTEM, Seeded
 from discreet.synthetic.encoding.category_column import CategoryColumn
 from discreet.synthetic.encoding.day_column import DayColumn
-from discreet.synthetic.encoding.declared import column_of
+from discreet.synthetic.encoding.declared import column_of, without_missing
 from discreet.synthetic.encoding.encoded_column import OUTSIDE, EncodedColumn
 from discreet.synthetic.encoding.identifier_column import IdentifierColumn
 from discreet.synthetic.encoding.number_column import NumberColumn, PrivateBins
@@ -162,3 +162,14 @@ def test_a_column_without_public_values_is_refused_by_its_name(declared: object)
 def test_cells_that_are_none_are_refused(make: object, code: str) -> None:
     with pytest.raises(InvalidParameter, match=code):
         make()  # type: ignore[operator]
+
+
+def test_columns_that_are_never_missing_have_no_cell_for_it_and_keep_all_others() -> None:
+    named = {str(place): each for place, each in enumerate(COLUMNS)}
+    for name, column in without_missing(named, list(named)).items():
+        before = named[name]
+        assert not column.missing
+        assert column.size == before.size - before.missing
+        assert column.labels == before.labels[: column.size]
+        assert (column.encode([None, math.nan, object()]) == OUTSIDE).all()
+        assert column_from_dict(json.loads(json.dumps(column.to_dict()))) == column

@@ -110,7 +110,7 @@ def test_the_report_has_the_warning_pictures_and_no_outside_parts(tmp_path: Path
     found = compared(shuffled(), target="ill")
     found.save_html(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert text.count("<svg") == 1 + len(COLUMNS)
+    assert text.count("<figure") == 1 + len(COLUMNS)
     assert "NOT PRIVATE" in text
     assert "25-anonymous" in text
     for outside in ("<script", "<link", "src=", "@import"):
@@ -294,3 +294,19 @@ def test_a_row_subset_scores_well_and_fails_the_audit() -> None:
         )
 
     check_pair(BrokenTwin("row subset", modelled, RowSubset().sample, "real rows"), auditor)
+
+
+def test_a_target_that_is_misspelt_is_refused_with_the_nearest() -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        compared(REAL, target="Il")
+    assert refused.value.remedy == "Did you mean ill?"
+
+
+def test_tables_of_other_sizes_are_told_apart_from_bad_ones() -> None:
+    few = {name: column[:100] for name, column in REAL.items()}
+    told = [
+        str(evaluate(REAL, table, columns=COLUMNS, spend=dp.PureDP(epsilon=1), unit=dp.Row()))
+        for table in (few, REAL)
+    ]
+    assert "without a number" in told[0]
+    assert "without a number" not in told[1]

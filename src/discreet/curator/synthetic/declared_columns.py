@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Any, cast
 
 from discreet.core.errors import InvalidParameter
+from discreet.core.spelling import did_you_mean
 from discreet.curator.context import Context
 from discreet.relational.schema.declarations import Dates, Discovered, Text
 from discreet.relational.schema.table import Table
@@ -14,7 +15,7 @@ from discreet.relational.sql.catalog import require_table
 from discreet.relational.types.data_type import DataType
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.day_column import DayColumn
-from discreet.synthetic.encoding.declared import column_of
+from discreet.synthetic.encoding.declared import column_of, without_missing
 from discreet.synthetic.encoding.encoded_column import EncodedColumn
 from discreet.synthetic.encoding.number_column import PrivateBins
 from discreet.synthetic.encoding.table_encoding import TableEncoding
@@ -26,10 +27,13 @@ def table_encoding(
     columns: Sequence[str] | Mapping[str, Any] | None,
     constraints: Sequence[Constraint],
     bins: int | PrivateBins,
+    *,
+    never_missing: Iterable[str] = (),
 ) -> TableEncoding:
     """The encoding of a private table: all its declared columns, or those that are named.
 
-    A mapping gives columns of one's own for some names; None keeps what is declared.
+    A mapping gives columns of one's own for some names; None keeps what is declared. Those of
+    ``never_missing`` have no cell for missing values.
     """
     require_table(table, context.database)
     found = context.database.tables.get(table)
@@ -49,9 +53,14 @@ def table_encoding(
                 code="column_unknown",
                 expectation=f"a declared column of {table!r}: {list(found.columns)}",
                 received=name,
-                remedy="Declare it, or pass dp.synthetic.IdentifierColumn() to have it generated.",
+                remedy=did_you_mean(
+                    name,
+                    found.columns,
+                    "Declare it, or pass dp.synthetic.IdentifierColumn() to have it generated.",
+                ),
             )
         made[name] = _column(context, table, name, declared, bins)
+    made = without_missing(made, never_missing, known=found.columns)
     return TableEncoding(made, tuple(constraints))
 
 
@@ -81,12 +90,14 @@ def _wanted(
 def _column(
     context: Context, table: str, name: str, declared: Any, bins: int | PrivateBins
 ) -> EncodedColumn:
-    """The column as it is stored: whole numbers stay whole, moments stay moments."""
+    """The column as it is stored: whole numbers stay whole. Days are what was declared as such."""
     field = require_table(table, context.database).fields.get(name)
     if field is None:
         return column_of(name, declared, bins=bins)
     domain = field.domain
     if isinstance(declared, Dates) and isinstance(domain.low, date):
+        if isinstance(domain.low, datetime) and not isinstance(declared.first, datetime):
+            return DayColumn.between(declared.first, declared.last, bins=bins)
         return DayColumn.between(domain.low, cast(date, domain.high), bins=bins)
     whole = {DataType.INTEGER: True, DataType.DOUBLE: False}.get(domain.kind)
     return column_of(name, declared, bins=bins, whole=whole)

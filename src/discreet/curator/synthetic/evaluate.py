@@ -25,6 +25,7 @@ from discreet.relational.execute.several_counts import SeveralCounts
 from discreet.synthetic.encoding.encoded_column import OUTSIDE, Codes
 from discreet.synthetic.encoding.frame_columns import frame_columns
 from discreet.synthetic.encoding.number_column import BINS
+from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.evaluation.private_distances import (
     MarginalDistances,
     PrivateEvaluation,
@@ -52,9 +53,13 @@ class DistanceRequest:
         ways: Sequence[int],
         bins: int = BINS,
     ) -> DistanceRequest:
-        """A release is sampled here, and brings its own columns."""
+        """A release is sampled here, and brings its own columns.
+
+        They are compared one by one, also those that constraints tie together.
+        """
         if isinstance(synthetic, SyntheticRelease):
-            encoding = synthetic.encoding
+            made = synthetic.encoding.columns
+            encoding = TableEncoding({name: each for name, each in made.items() if each.size})
             synthetic = synthetic.sample()
         else:
             encoding = table_encoding(context, table, columns, (), bins)

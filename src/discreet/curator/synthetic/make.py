@@ -5,7 +5,7 @@ Source: contract, "Spending", "What may be seen". Proof: ``proofs/counting.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -30,6 +30,7 @@ from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.several_counts import SeveralCounts
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.synthetic.budget_split import budget_split
+from discreet.synthetic.count_noise import CountNoise
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.number_column import BINS, PrivateBins
 from discreet.synthetic.encoding.table_encoding import TableEncoding
@@ -68,6 +69,7 @@ class SynthesisRequest:
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         constraints: Sequence[Constraint] = (),
         bins: int | PrivateBins = BINS,
+        never_missing: Iterable[str] = (),
         mechanism: Callable[..., Any] | None = None,
         ways: int | None = None,
         target: str | None = None,
@@ -75,7 +77,9 @@ class SynthesisRequest:
         public: Any = None,
     ) -> SynthesisRequest:
         """The request that declarations and these choices make; refusals here are free."""
-        encoding = table_encoding(context, table, columns, constraints, bins)
+        encoding = table_encoding(
+            context, table, columns, constraints, bins, never_missing=never_missing
+        )
         encoded = EncodedTable.of(context, table, encoding)
         make = maker_for(encoding, mechanism, target=target, share=bins_share, public=public)
         return cls(encoded, usual_workload(encoded.source.universe, ways), make)
@@ -187,6 +191,7 @@ def synthesize(
         budget_split=kept.split,
         facts=_facts(request, kept.mechanism),
         again=request.again(spend),
+        noise=CountNoise.of(request.mechanism(spend), request.encoding),
     )
 
 

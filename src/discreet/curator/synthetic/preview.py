@@ -20,6 +20,7 @@ from discreet.curator.synthetic.make import SynthesisRequest, mechanism_name, of
 from discreet.curator.warnings import about_delta
 from discreet.release.guarantee import guarantee_text
 from discreet.synthetic.budget_split import budget_split
+from discreet.synthetic.count_noise import CountNoise
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class SynthesisPreview:
         budget_split: The shares of the spend, by what they pay for.
         price: What it would cost.
         affordable: How many of these the account could still pay.
+        noise: The cells that are counted, and the noise of each; None where it is not told.
         warnings: What is amiss with the spend.
     """
 
@@ -42,6 +44,7 @@ class SynthesisPreview:
     budget_split: Mapping[str, float]
     price: Guarantee
     affordable: int
+    noise: CountNoise | None = None
     warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -52,11 +55,20 @@ class SynthesisPreview:
             self.query,
             f"cells: {cells}",
             f"marginals to keep: {self.marginals:,}; spent on: {split}",
+            *(() if self.noise is None else (_noise_text(self.noise),)),
             f"price: {guarantee_text(self.price)}; such tables left: {self.affordable}",
         ]
         return "\n".join([*lines, *(f"warning: {each}" for each in self.warnings)])
 
     __repr__ = __str__
+
+
+def _noise_text(noise: CountNoise) -> str:
+    """How much noise there is, and what it is too much for."""
+    return (
+        f"noise of each count: about {noise.deviation:,.3g}; with fewer than about "
+        f"{noise.rows_needed:,} rows it drowns {noise.finest} ({noise.cells[noise.finest]:,} cells)"
+    )
 
 
 def preview_synthesis(request: SynthesisRequest, spend: Guarantee) -> SynthesisPreview:
@@ -78,5 +90,6 @@ def preview_synthesis(request: SynthesisRequest, spend: Guarantee) -> SynthesisP
         budget_split=budget_split(mechanism),
         price=context.budget.spent(charge),
         affordable=min((have // price for have, price in pairs if price), default=0),
+        noise=CountNoise.of(mechanism, request.encoding),
         warnings=tuple(about_delta(spend, people_at_most(context, request.source.query))),
     )

@@ -31,6 +31,7 @@ class SynthesizeRequest(PricedRequest):
     ways: Annotated[int, Field(ge=1, le=8)] | None = None
     target: str | None = None
     mechanism: MechanismWord = MechanismWord.AIM
+    never_missing: Annotated[tuple[str, ...], Field(max_length=500)] = ()
     paid_before: Before | None = None
 
     def choices(self) -> dict[str, Any]:
@@ -44,6 +45,7 @@ class SynthesizeRequest(PricedRequest):
             "ways": self.ways,
             "target": self.target,
             "mechanism": mechanism_of(self.mechanism),
+            "never_missing": self.never_missing,
         }
 
 

@@ -107,6 +107,10 @@ class DayColumn:
         first, last = kind.fromisoformat(plain["first"]), kind.fromisoformat(plain["last"])
         return cls(first, last, NumberColumn.from_dict(plain["numbers"]))
 
+    def steps_to(self, later: date) -> int:
+        """Days, or seconds, from the first day to another; negative before it."""
+        return _steps(self.first, later)
+
     def _place(self, value: object) -> int | None:
         """Steps after the first; None for what is no day between the ends."""
         if isinstance(value, np.datetime64):

@@ -6,10 +6,12 @@ declares one of these will do, and this package needs none that reads tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from discreet.core.errors import InvalidParameter
+from discreet.core.spelling import did_you_mean
 from discreet.synthetic.encoding.category_column import CategoryColumn
 from discreet.synthetic.encoding.day_column import DayColumn
 from discreet.synthetic.encoding.encoded_column import EncodedColumn
@@ -84,3 +86,43 @@ def column_of(
         remedy="Declare dp.Category, dp.Number, dp.Integer, dp.Boolean or dp.Dates, pass a column "
         "of dp.synthetic, or leave it out.",
     )
+
+
+def without_missing(
+    columns: Mapping[str, EncodedColumn], names: Iterable[str], *, known: Collection[str] = ()
+) -> dict[str, EncodedColumn]:
+    """The same columns, those that are named without a cell for missing values.
+
+    A row without a value there lies in no cell, and is left out: a fixed rule, for each row by
+    itself. ``known`` are names of columns that may be named though they are not synthesised.
+    """
+    if isinstance(names, str):
+        raise InvalidParameter(
+            code="attribute_names",
+            expectation="a list of columns",
+            received=names,
+            remedy=f'Write never_missing=["{names}"].',
+        )
+    found = dict(columns)
+    for name in names:
+        if name in found:
+            found[name] = _complete(found[name])
+        elif name not in known:
+            raise InvalidParameter(
+                code="column_unknown",
+                expectation=f"columns that are synthesised: {list(columns)}",
+                received=name,
+                remedy=did_you_mean(name, columns, "Check the spelling."),
+            )
+    return found
+
+
+def _complete(column: EncodedColumn) -> EncodedColumn:
+    match column:
+        case CategoryColumn():
+            return CategoryColumn(column.values, missing=False)
+        case NumberColumn():
+            return replace(column, missing=False)
+        case DayColumn():
+            return replace(column, numbers=replace(column.numbers, missing=False))
+    return column  # generated, or one's own, which says itself what it does

@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.person_key import is_missing
+from discreet.core.spelling import did_you_mean
 
 
 def frame_columns(frame: Any, names: Sequence[str]) -> dict[str, Sequence[Any]]:
@@ -31,7 +32,7 @@ def frame_columns(frame: Any, names: Sequence[str]) -> dict[str, Sequence[Any]]:
                 code="column_unknown",
                 expectation=f"a table with the column {name!r}",
                 received=[str(each) for each in known][:20],
-                remedy="Check the spelling, or leave the column out.",
+                remedy=did_you_mean(name, known, "Check the spelling, or leave the column out."),
             )
     found = {name: _values(frame[name]) for name in names}
     if len({len(column) for column in found.values()}) > 1:

@@ -121,6 +121,16 @@ class NumberColumn:
         return len(self.edges) - 1
 
     @property
+    def digits(self) -> int:
+        """Decimals that tell something: inside of a bin values are drawn, so two beyond its width.
+
+        >>> NumberColumn((0, 156.25, 312.5)).digits, NumberColumn((0, 0.5, 1)).digits
+        (0, 3)
+        """
+        width = min(b - a for a, b in pairwise(self.edges))
+        return max(0, 2 - math.floor(math.log10(width)))
+
+    @property
     def size(self) -> int:
         return self.bins + self.missing
 

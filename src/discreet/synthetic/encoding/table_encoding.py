@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
+from discreet.core.spelling import did_you_mean
 from discreet.noise.randomness import Source
 from discreet.queries.workload.universe import Attribute, Universe
 from discreet.synthetic.encoding.constraints import (
@@ -141,6 +142,15 @@ class TableEncoding:
                 )
             found.append(EncodedAttribute("+".join(names), tuple(names), cells))
         return tuple(found)
+
+    @property
+    def digits(self) -> dict[str, int]:
+        """How many decimals of each column of reals tell something: those of its bins, and two."""
+        return {
+            name: column.digits
+            for name, column in self.columns.items()
+            if isinstance(column, NumberColumn) and not column.whole
+        }
 
     @property
     def binned_privately(self) -> dict[str, tuple[int, bool]]:
@@ -294,11 +304,15 @@ def _require_ungrouped(name: str, column: EncodedColumn) -> None:
 
 
 def _unknown(name: str, columns: Mapping[str, EncodedColumn]) -> InvalidParameter:
+    known = [each for each, column in columns.items() if column.size]
+    far = "Check the spelling, or declare it."
     return InvalidParameter(
         code="attribute_unknown",
-        expectation=f"one of the columns {[n for n, c in columns.items() if c.size]}",
+        expectation=f"one of the columns {known}",
         received=name,
-        remedy="Check the spelling, or declare it.",
+        remedy="It is numbered anew in every sample, and has no counts."
+        if name in columns
+        else did_you_mean(name, known, far),
     )
 
 

@@ -90,6 +90,8 @@ def evaluate(
     made = {name: column_of(name, each, bins=bins) for name, each in columns.items()}
     made = with_constraint_edges(made, constraints)
     encoding = TableEncoding({name: column for name, column in made.items() if column.size})
+    if target is not None:
+        encoding.needed([target])  # refused by name, with the nearest
     sizes = [count("ways", each) for each in ways]
     sizes = sorted({each for each in sizes if each <= len(encoding.attributes)})
     if spend is not None:

@@ -11,6 +11,7 @@ from typing import Any
 from discreet.core.arrays import Floats
 from discreet.synthetic.evaluation.classifiers import ClassifierScores
 from discreet.synthetic.evaluation.rare_groups import RareGroup
+from discreet.synthetic.evaluation.score_table import score_table
 
 FORM = "synthetic-evaluation/1"
 NOT_PRIVATE = "NOT PRIVATE: computed from the real rows without noise; for the data owner alone"
@@ -35,6 +36,16 @@ class TableScores:
     classifier: ClassifierScores | None = None
     discriminator: float | None = None
     violations: Mapping[str, int] = field(default_factory=dict)
+
+    def listed(self) -> dict[str, float | None]:
+        """The scores that are numbers, by what they are called in tables; the worst apart."""
+        learnt = None if self.classifier is None else self.classifier.synthetic
+        return {
+            **{f"{k}-way TV": self.marginals[k] for k in sorted(self.marginals)},
+            "workload": self.workload,
+            "classifier": learnt,
+            "told apart": self.discriminator,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +76,33 @@ class NonPrivateEvaluation:
         return False
 
     @property
+    def tables(self) -> dict[str, TableScores]:
+        """The synthetic table and those it is compared with, by name."""
+        return {"synthetic": self.scores, **self.references}
+
+    @property
     def warning(self) -> str:
         """What every form of it says first."""
         return NOT_PRIVATE
+
+    @property
+    def meaning(self) -> tuple[str, ...]:
+        """What is good, for each kind of score that there is."""
+        told = ["TV, total variation of marginals: 0 is best, 1 is nothing in common."]
+        if self.scores.workload is not None:
+            told.append("Workload, the mean error of its queries as a share of rows: 0 is best.")
+        if self.scores.classifier is not None:
+            best = self.scores.classifier
+            told.append(
+                f"Classifier of {best.target}, tested on real rows that nothing learnt from: "
+                f"{best.real:.3f} right after training on real rows is what to come near to, "
+                f"{best.majority:.3f} by always saying its most frequent value is nothing learnt."
+            )
+        if any(each.discriminator is not None for each in self.tables.values()):
+            told.append(
+                "Told apart from real rows by a classifier (AUC): 0.5 is best, 1 is always."
+            )
+        return tuple(told)
 
     def save_html(self, path: str | PathLike[str]) -> None:
         """Write a report with pictures: one file that needs nothing else."""
@@ -90,22 +125,13 @@ class NonPrivateEvaluation:
 
     def __str__(self) -> str:
         """A table of scores, under the warning."""
-        tables = {"synthetic": self.scores, **self.references}
-        wide = max(map(len, tables))
-        ways = sorted(self.scores.marginals)
-        head = "".join(f"  {k}-way TV" for k in ways) + "  classifier  told apart"
-        lines = [NOT_PRIVATE, " " * wide + head]
-        for name, scores in tables.items():
-            errors = "".join(f"  {scores.marginals[k]:8.4f}" for k in ways)
-            learnt = "" if scores.classifier is None else f"{scores.classifier.synthetic:.3f}"
-            told = "" if scores.discriminator is None else f"{scores.discriminator:.3f}"
-            lines.append(f"{name:<{wide}}{errors}  {learnt:>10}  {told:>10}")
-        if self.scores.classifier is not None:
-            best = self.scores.classifier
-            lines.append(
-                f"predicting {best.target}: {best.real:.3f} from real rows, "
-                f"{best.majority:.3f} by its most frequent value"
-            )
+        heads, rows = score_table({name: each.listed() for name, each in self.tables.items()})
+        wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+        lines = [NOT_PRIVATE, f"compared: {', '.join(self.columns)}"]
+        for first, *others in (heads, *rows):
+            told = (f"{each:>{size}}" for each, size in zip(others, wide[1:], strict=True))
+            lines.append("  ".join([f"{first:<{wide[0]}}", *told]).rstrip())
+        lines += self.meaning
         lines += [f"{words}: {number} rows" for words, number in self.scores.violations.items()]
         return "\n".join(lines)
 

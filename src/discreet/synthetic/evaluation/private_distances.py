@@ -117,10 +117,12 @@ class PrivateEvaluation:
     """Noisy distances between the marginals of a synthetic table and the real one. Private.
 
     ``distances`` has, for each number of columns, the mean distance as a share of the synthetic
-    table's rows, about the total variation, and the half-width of its 95 % interval.
+    table's rows, about the total variation, and the half-width of its 95 % interval; ``columns``
+    are those that were compared, each by itself and with the others.
     """
 
     distances: Mapping[int, tuple[float, float]]
+    columns: tuple[str, ...]
     guarantee: Guarantee
     event: Event
     private: bool
@@ -129,19 +131,30 @@ class PrivateEvaluation:
         """The distances for machines."""
         plain: dict[str, Any] = {
             "private": self.private,
+            "columns": list(self.columns),
             "distances": {str(ways): list(each) for ways, each in self.distances.items()},
         }
         return json.dumps({"evaluation": plain}, sort_keys=True)
 
     def __str__(self) -> str:
         lines = [
-            f"{ways}-way marginals: mean distance {value:.4f} ± {half:.4f} of all rows"
+            f"{_of(ways)}: mean distance {value:.4f} ± {half:.4f} of all rows"
             for ways, (value, half) in self.distances.items()
         ]
+        compared = f"compared: {', '.join(self.columns)}; 0 is equal, 1 is nothing in common"
+        if any(value - half > 1 for value, half in self.distances.values()):
+            compared += (
+                "\nwarning: more than 1 says that there are many more or fewer synthetic rows than "
+                "real ones; compare release.sample() without a number"
+            )
         unit = protection_text(self.guarantee.unit)
-        return "\n".join([*lines, f"{guarantee_text(self.guarantee)} for {unit}"])
+        return "\n".join([*lines, compared, f"{guarantee_text(self.guarantee)} for {unit}"])
 
     __repr__ = __str__
+
+
+def _of(ways: int) -> str:
+    return {1: "single columns", 2: "pairs of columns"}.get(ways, f"every {ways} columns")
 
 
 def private_evaluation(
@@ -150,6 +163,7 @@ def private_evaluation(
     """What was released, as distances: post-processing."""
     return PrivateEvaluation(
         {ways: distances.distance(ways, total) for ways, total in released.items()},
+        distances.universe.names,
         guarantee,
         distances.event,
         distances.randomness.private,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.synthetic.evaluation.pictures import column_chart, pair_chart, picture
+from discreet.synthetic.evaluation.pictures import STYLE, column_picture, pair_picture
+from discreet.synthetic.evaluation.score_table import score_table
 
 if TYPE_CHECKING:
     from discreet.synthetic.evaluation.evaluation import NonPrivateEvaluation, TableScores
@@ -16,11 +17,21 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 30
 _MOST_RARE = 40
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; } td, th { padding: .2rem .8rem; text-align: right; }
-td:first-child, th:first-child { text-align: left; } tr:nth-child(even) { background: #f4f4f4; }
-.warning { border: 2px solid #b00020; padding: .6rem 1rem; font-weight: bold; }
-figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; }
+:root { color-scheme: light dark; --ink: #1c1c1c; --page: #fff; --band: #f4f4f4; --rule: #ccc;
+  --harm: #b00020; --real: #0072b2; --made: #d55e00; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --page: #161616; --band: #242424;
+  --rule: #555; --harm: #ff7b8a; --real: #56b4e9; --made: #e69f00; } }
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+  color: var(--ink); background: var(--page); overflow-wrap: anywhere; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; overflow-wrap: normal; font-variant-numeric: tabular-nums; }
+td, th { padding: .2rem .8rem; text-align: right; }
+td:first-child, th:first-child { text-align: left; padding-left: 0; }
+thead { border-bottom: 1px solid var(--rule); }
+tbody tr:nth-child(even) { background: var(--band); }
+.warning { border: 2px solid var(--harm); padding: .6rem 1rem; font-weight: bold; }
+figure { margin: 1rem 0; }
 """
 
 
@@ -36,25 +47,42 @@ def report(found: NonPrivateEvaluation) -> str:
         f'<p class="warning">{html.escape(found.warning)}</p>',
         f"<p>{real:,} real rows, {made:,} synthetic rows.</p>",
         "<h2>Scores</h2>",
-        _scores({"synthetic": found.scores, **found.references}),
-        _classifier(found.scores),
-        "<h2>Constraints</h2>",
-        _table(("constraint", "synthetic rows that break it"), found.scores.violations.items()),
-        "<h2>Pairs of columns</h2>",
-        "<p>Total variation between the real and the synthetic counts of each pair.</p>",
-        f"<figure>{picture(pair_chart(found.pairs))}</figure>" if found.pairs else "",
-        "<h2>Columns</h2>",
+        _table(*score_table({name: each.listed() for name, each in found.tables.items()})),
+        "<ul>" + "".join(f"<li>{html.escape(each)}</li>" for each in found.meaning) + "</ul>",
+        "<p>The tables below the synthetic one are not private. They show what else an owner might "
+        "publish: some of the real rows, columns without what is between them, groups of 25.</p>",
+        "<h3>Worst marginals</h3>",
+        "<p>The largest total variation of any marginal of so many columns.</p>",
+        _table(*score_table({name: _worst(each) for name, each in found.tables.items()})),
     ]
+    if found.scores.violations:
+        parts += [
+            "<h2>Constraints</h2>",
+            "<p>None is best.</p>",
+            _table(("constraint", "synthetic rows that break it"), found.scores.violations.items()),
+        ]
+    if found.pairs:
+        parts += [
+            "<h2>Pairs of columns</h2>",
+            "<p>Total variation between the real and the synthetic counts of each pair: 0 is best."
+            "</p>",
+            _figure(pair_picture(found.pairs)),
+        ]
+    parts.append("<h2>Columns</h2>")
+    parts.append(
+        '<p>Shares of rows, which should be alike: <span class="key real"></span> real, '
+        '<span class="key made"></span> synthetic.</p>'
+    )
     shown = list(found.columns.items())[:_MOST_COLUMNS]
     for name, (labels, first, second) in shown:
         parts.append(f"<h3>{html.escape(name)}</h3>")
-        parts.append(f"<figure>{picture(column_chart(labels, first, second))}</figure>")
+        parts.append(_figure(column_picture(labels, first, second)))
     if len(found.columns) > len(shown):
         parts.append(f"<p>And {len(found.columns) - len(shown)} more columns.</p>")
     parts += [
         "<h2>Rare groups</h2>",
         "<p>Values that fewer than 2 % of real rows have, rarest first; synthetic counts as if "
-        "there were as many rows.</p>",
+        "there were as many rows. The nearer the two numbers, the better.</p>",
         _table(
             ("column", "value", "real rows", "synthetic rows"),
             (
@@ -66,53 +94,28 @@ def report(found: NonPrivateEvaluation) -> str:
     body = "\n".join(parts)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">'
-        f"<title>Evaluation of a synthetic table</title><style>{_STYLE}</style></head>\n"
-        f"<body><h1>Evaluation of a synthetic table</h1>\n{body}\n</body></html>\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Evaluation of a synthetic table</title><style>{_STYLE}{STYLE}</style></head>\n"
+        f"<body><main><h1>Evaluation of a synthetic table</h1>\n{body}\n</main></body></html>\n"
     )
 
 
-def _scores(tables: Mapping[str, TableScores]) -> str:
-    ways = sorted(next(iter(tables.values())).marginals)
-    head = (
-        "table",
-        *(f"{k}-way TV" for k in ways),
-        *(f"worst {k}-way" for k in ways),
-        "workload error",
-        "classifier",
-        "told apart (AUC)",
-    )
-    rows = []
-    for name, scores in tables.items():
-        learnt = None if scores.classifier is None else scores.classifier.synthetic
-        numbers = [
-            *(scores.marginals[k] for k in ways),
-            *(scores.worst[k] for k in ways),
-            scores.workload,
-            learnt,
-            scores.discriminator,
-        ]
-        rows.append((name, *("" if each is None else f"{each:.4f}" for each in numbers)))
-    return _table(head, rows)
+def _worst(scores: TableScores) -> dict[str, float | None]:
+    return {f"{k}-way TV": scores.worst[k] for k in sorted(scores.worst)}
 
 
-def _classifier(scores: TableScores) -> str:
-    if scores.classifier is None:
-        return ""
-    best = scores.classifier
-    return (
-        f"<p>Classifier of {html.escape(best.target)}, tested on real rows that nothing learnt "
-        f"from: {best.synthetic:.3f} correct after training on synthetic rows, {best.real:.3f} "
-        f"after training on real ones, {best.majority:.3f} by its most frequent value.</p>"
-    )
+def _figure(picture: str) -> str:
+    return f'<figure class="scroll" tabindex="0">{picture}</figure>'
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     listed = [list(row) for row in rows]
     if not listed:
         return "<p>None.</p>"
-    top = "".join(f"<th>{html.escape(each)}</th>" for each in head)
+    top = "".join(f'<th scope="col">{html.escape(each)}</th>' for each in head)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
         for row in listed
     )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll" tabindex="0">{table}</div>'

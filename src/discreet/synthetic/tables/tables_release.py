@@ -126,8 +126,9 @@ class TablesRelease:
     def _table(
         self, name: str, numbers: NDArray[np.int64], codes: Codes, randomness: Source
     ) -> SyntheticTable:
-        values = self.encodings[name].decode(codes, randomness)
-        return SyntheticTable({self.keys[name]: numbers.tolist(), **values})
+        encoding = self.encodings[name]
+        values = encoding.decode(codes, randomness)
+        return SyntheticTable({self.keys[name]: numbers.tolist(), **values}, encoding.digits)
 
     def __repr__(self) -> str:
         """What it is, and what it cost."""
