@@ -322,3 +322,12 @@ def test_public_rows_are_a_start_and_cost_nothing() -> None:
     assert old > 2 * young
     with pytest.raises(InvalidParameter, match="public_rows_binned"):
         released(visits(50), public=visits(50), bins=PrivateBins(3, of=9), columns=columns)
+
+
+@pytest.mark.parametrize("delta", [1e-4, 1e-9])
+def test_a_spend_that_is_paid_in_rho_is_a_spend(delta: float) -> None:
+    """Its event costs the rho that it was converted to, and keeps the pair."""
+    spend = dp.ApproxDP(epsilon=2, delta=delta, by=dp.ZCDP)
+    made = released(visits(200), spend=spend)
+    assert made.guarantee == spend.per(dp.Row())
+    assert 1.9 < made.event.epsilon(delta=delta) <= 2
