@@ -41,7 +41,7 @@ class ForgetsOthersRecords(AdaptiveSpend):
     """Scales noise for one record, whatever a person has."""
 
     def measured(
-        self, counts: NDArray[np.int64], share: Number
+        self, counts: NDArray[np.int64], share: Number, purpose: str = "marginals"
     ) -> tuple[NDArray[np.float64], float]:
         terms = SpendTerms(self.terms.paid, NoisyRecordCount(), 1, SYSTEM, 2)
         return AdaptiveSpend(terms).measured(counts, share)

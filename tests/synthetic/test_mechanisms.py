@@ -19,7 +19,9 @@ from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 from discreet.synthetic.adaptive_spend import AdaptiveSpend
 from discreet.synthetic.aim import AIM
+from discreet.synthetic.fitting import ModelInProgress
 from discreet.synthetic.full_histogram import FullHistogram
+from discreet.synthetic.graphical.estimation import Estimator
 from discreet.synthetic.independent_marginals import IndependentMarginals
 from discreet.synthetic.model import SyntheticModel
 from discreet.synthetic.mst import MST
@@ -255,3 +257,32 @@ def test_public_rows_are_a_start_that_costs_nothing(kind: Any, options: Any) -> 
 def test_public_rows_that_do_not_fit_are_refused(rows: Any) -> None:
     with pytest.raises(InvalidParameter, match="public_rows_misfit"):
         made(AIM, public=rows)
+
+
+def test_a_batch_of_marginals_keeps_the_tree_within_its_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each of two marginals fits by itself, and both together need not: 32 columns take four."""
+    universe = Universe.of(**{f"c{place}": range(3) for place in range(32)})
+    rng = np.random.default_rng(1)
+    base = rng.integers(0, 3, (500, 1))
+    rows = np.where(rng.random((500, 32)) < 0.6, base, rng.integers(0, 3, (500, 32)))
+    sizes: list[int] = []
+    grow = ModelInProgress._grow
+
+    def growing(self: ModelInProgress) -> None:
+        grow(self)
+        sizes.append(self.tree.size)
+
+    monkeypatch.setattr(ModelInProgress, "_grow", growing)
+    made = AIM(
+        workload=Workload.marginals(universe, 2),
+        spend=ZCDP(rho=1),
+        size=NoisyRecordCount(),
+        max_size=400,
+        estimator=Estimator(iterations=2),
+        randomness=Seeded(3),
+    )
+    made.release(RowTable(universe, rows))
+    assert max(sizes) <= 400
+    assert max(sizes) > 350

@@ -194,3 +194,16 @@ def test_more_for_columns_follows_the_law_of_the_noise() -> None:
     assert shares.more(0.021, 4) == 0
     assert shares.more(math.nan, 4) == 0
     assert ColumnShares.fixed(Fraction(1, 3)).more(0.9, 4) == 0
+
+
+@pytest.mark.parametrize("cells", [1, 2_000_000])
+@pytest.mark.parametrize("guess", [math.nan, math.inf, 2.0**32, 5.0])
+def test_no_estimate_makes_a_score_wrap_around(cells: int, guess: float) -> None:
+    """A wrapped sum would move by 2**64 with one record; and scores fit in 64 bits."""
+    counts, estimate = np.zeros(cells, dtype=np.int64), np.full(cells, guess)
+    for filled in (0, 1 << 40):
+        counts[0] = filled
+        first = whole_score(counts, estimate, 3.3, 64)
+        counts[0] += 1
+        assert abs(whole_score(counts, estimate, 3.3, 64) - first) <= 64 * 4096
+        assert abs(first) < 1 << 63

@@ -367,3 +367,12 @@ def test_rows_that_lack_a_value_follow_one_rule_where_rows_are_exchanged() -> No
     made = released(rows, **terms, randomness=Noiseless())
     assert made.total == 200  # their number is public: they count in the first cell
     assert made.marginal("sex").tolist() == [200, 0]
+
+
+@pytest.mark.parametrize("delta", [1e-4, 1e-9])
+def test_a_spend_that_is_paid_in_rho_is_a_spend(delta: float) -> None:
+    """Its event costs the rho that it was converted to, and keeps the pair."""
+    spend = dp.ApproxDP(epsilon=2, delta=delta, by=dp.ZCDP)
+    made = released(visits(200), spend=spend)
+    assert made.guarantee == spend.per(dp.Row())
+    assert 1.9 < made.event.epsilon(delta=delta) <= 2

@@ -39,9 +39,14 @@ from discreet.mechanisms.grid import sqrt_above
 from discreet.mechanisms.selection import Selection
 from discreet.noise.randomness import Source
 from discreet.queries.record_count import MOST, RecordCount
+from discreet.synthetic.drawable import require_drawable
 
 _STEP = 1 << 12
 """Scores are whole numbers of this part of a record, so that their sensitivity is exact."""
+_MOST_IN_ALL = 1 << 44
+"""Records in all cells of a marginal, as scores see them."""
+HEAVIEST = 64
+"""Weights of candidates are whole numbers up to this, so that scores are exact."""
 _LEAST_VARIANCE = 2.0**-20
 
 
@@ -106,6 +111,11 @@ class SpendTerms:
 
         return at(epsilon_for(share_of(self.paid, share), lambda e: at(e).event))
 
+    def require_steps(self, least: Number) -> None:
+        """Refuse a spend of which ``least``, or all of it, buys nothing that can be drawn."""
+        for share in (least, 1):
+            require_drawable(self.noise(share), self.selection(share, HEAVIEST))
+
 
 class AdaptiveSpend:
     """The steps of one release: each is charged to a filter, and then runs."""
@@ -119,6 +129,8 @@ class AdaptiveSpend:
         )
         self.ran: list[Event] = []
         """The events that ran, in order; private noise is not in them."""
+        self.split: dict[str, Fraction] = {}
+        """The shares of the whole that were spent, by what they paid for."""
 
     @property
     def left(self) -> Fraction:
@@ -127,25 +139,29 @@ class AdaptiveSpend:
         (spent,) = self._filter._spent
         return Fraction(limit - spent, limit)
 
-    def measured(self, counts: NDArray[np.int64], share: Number) -> tuple[Floats, float]:
+    def measured(
+        self, counts: NDArray[np.int64], share: Number, purpose: str = "marginals"
+    ) -> tuple[Floats, float]:
         """Noisy counts of a marginal for a share of the whole, and the variance of each.
 
         The variance is a weight among others for what follows, and so never nothing.
         """
         noise = self.terms.noise(share)
-        self._charge(noise.event)
+        self._charge(noise.event, purpose)
         variance = max(deviation(noise) ** 2, _LEAST_VARIANCE)
         return noise.release(counts).astype(np.float64), variance
 
     def selected(self, scores: Sequence[int], share: Number, heaviest: int) -> int:
         """The position of a high score, for a share of the whole."""
         selection = self.terms.selection(share, heaviest)
-        self._charge(selection.event)
+        self._charge(selection.event, "selection")
         return selection.release(np.asarray(scores, dtype=np.int64))
 
-    def _charge(self, event: Event) -> None:
+    def _charge(self, event: Event, purpose: str) -> None:
+        before = self.left
         self._filter.record(event.instead_of if isinstance(event, Unprotected) else event)
         self.ran.append(event)
+        self.split[purpose] = self.split.get(purpose, Fraction(0)) + before - self.left
 
 
 def mean_error(noise: WholeNoise) -> float:
@@ -161,8 +177,11 @@ def whole_score(counts: NDArray[np.int64], estimate: Floats, allowance: float, w
     """Weight times (the total error of an estimate, less an allowance), exactly in whole steps.
 
     One record that comes or goes moves it by at most ``weight`` times a record's steps, since the
-    estimate is rounded to whole steps before counts are compared with it.
+    estimate is rounded to whole steps before counts are compared with it. Whatever the estimate is,
+    no sum of 64 bits wraps around: counts and estimates of a cell end where all cells together
+    have 2**44 records, and what is not a number is none.
     """
-    guess = np.rint(np.clip(estimate, 0, MOST) * _STEP).astype(np.int64)
-    error = int(np.abs(np.minimum(counts, MOST) * _STEP - guess).sum())
+    most = min(MOST, _MOST_IN_ALL // max(estimate.size, 1))
+    guess = np.rint(np.clip(np.nan_to_num(estimate, nan=0.0), 0, most) * _STEP).astype(np.int64)
+    error = int(np.abs(np.minimum(counts, most) * _STEP - guess).sum())
     return weight * (error - round(min(allowance, MOST) * _STEP))

@@ -25,8 +25,8 @@ import numpy as np
 from discreet.core.parameters import Number, exact, probability
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, mean_error, whole_score
-from discreet.synthetic.annealing import MEASURING, AnnealedRounds
-from discreet.synthetic.column_measurements import ColumnShares
+from discreet.synthetic.annealing import MEASURING, AnnealedRounds, first_share
+from discreet.synthetic.column_measurements import LEAST_MORE, ColumnShares
 from discreet.synthetic.fitting import ModelInProgress
 from discreet.synthetic.graphical.junction_tree import Places
 from discreet.synthetic.graphical.measurement import NoisyMarginal
@@ -73,6 +73,13 @@ class AIM(GraphicalMechanism):
         """Refuse what cannot be run, before any data is seen."""
         probability("columns", self.columns)
         super().__post_init__()
+        _ = self._candidates
+
+    @property
+    def _least_share(self) -> Fraction:
+        number = len(self._sizes)
+        again = exact(self.columns) * LEAST_MORE / number
+        return min(again, first_share(number) * min(MEASURING, 1 - MEASURING))
 
     @cached_property
     def _candidates(self) -> dict[Places, int]:
@@ -85,7 +92,10 @@ class AIM(GraphicalMechanism):
 
     @property
     def budget_split(self) -> dict[str, Fraction]:
-        """What the spend pays for where columns need no more; the rounds share what is left."""
+        """What the spend pays for where columns need no more; the rounds share what is left.
+
+        This is the plan. What was spent in fact depends on what came out: a release says it.
+        """
         columns = exact(self.columns)
         rest = 1 - columns
         return {
@@ -134,12 +144,12 @@ class AIM(GraphicalMechanism):
             weight = self._candidates[each]
             scores[each] = whole_score(counts(each), before[each], allowance, weight)
         learnt: list[NoisyMarginal] = []
-        while scores and len(learnt) < self._batch:
+        offered = list(scores)
+        while offered and len(learnt) < self._batch:
             if learnt:
                 if rounds.finished:
                     break
                 share = rounds.next(spend.left)
-            offered = list(scores)
             heaviest = max(self._candidates[each] for each in offered)
             place = spend.selected(
                 [scores[each] for each in offered], share * (1 - MEASURING), heaviest
@@ -148,8 +158,8 @@ class AIM(GraphicalMechanism):
             del scores[chosen]
             noisy, variance = spend.measured(counts(chosen), share * MEASURING)
             learnt.append(NoisyMarginal(chosen, noisy, variance))
-            if not model.fits(chosen, limit):
-                break
+            beside = model.with_more(each.places for each in learnt)
+            offered = [each for each in scores if beside.with_one_more(each) <= limit]
         model.learn(*learnt)
         told = [
             np.abs(model.estimate(each.places) - before[each.places]).sum()

@@ -13,6 +13,11 @@ _ROUNDS = 16
 """Rounds that a whole spend would last for, for each column, if none annealed."""
 
 
+def first_share(columns: int) -> Fraction:
+    """The share of the first round, which no later one falls below."""
+    return Fraction(1, _ROUNDS * columns)
+
+
 class AnnealedRounds:
     """The shares of rounds, one after the other; the last takes all that is left.
 
@@ -26,7 +31,7 @@ class AnnealedRounds:
 
     def __init__(self, columns: int, growth: int) -> None:
         """``growth`` is how many times as much half the noise costs."""
-        self._wanted = Fraction(1, _ROUNDS * columns)
+        self._wanted = first_share(columns)
         self._growth = growth
         self.finished = False
 

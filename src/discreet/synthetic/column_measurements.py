@@ -23,6 +23,9 @@ from discreet.synthetic.graphical.measurement import NoisyMarginal, noisy_total
 from discreet.synthetic.marginal_counts import MarginalCounts
 from discreet.synthetic.merged import merge_rare
 
+LEAST_MORE = Fraction(1, 4)
+"""Of the first share: less is not worth another measurement."""
+
 
 @dataclass(frozen=True)
 class ColumnShares:
@@ -55,7 +58,7 @@ class ColumnShares:
             return Fraction(0)
         wanted = float(self.first) * ((error / self.error) ** math.log2(growth) - 1)
         more = most if wanted >= most else Fraction(wanted).limit_denominator(1000)
-        return more if 4 * more >= self.first else Fraction(0)
+        return more if more >= LEAST_MORE * self.first else Fraction(0)
 
 
 def measure_columns(
@@ -99,7 +102,7 @@ def _measured(
 ) -> list[NoisyMarginal]:
     found = []
     for place in range(len(sizes)):
-        noisy, variance = spend.measured(counts((place,)), share / len(sizes))
+        noisy, variance = spend.measured(counts((place,)), share / len(sizes), "columns")
         found.append(NoisyMarginal((place,), noisy, variance))
     return found
 

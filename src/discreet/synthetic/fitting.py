@@ -5,8 +5,9 @@ Source: modern-data:A1, A3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from discreet.core.arrays import Floats
 from discreet.core.events.event import Event
@@ -75,15 +76,22 @@ class ModelInProgress:
             return False
         return JunctionTree.of(sizes, [*self._sets, places]).size <= limit
 
+    def with_more(self, sets: Iterable[Places]) -> Elimination:
+        """The size of the junction tree with some more marginals, not learnt yet."""
+        sizes, every = self.merged.sizes, [*self._sets, *sets]
+        return Elimination(sizes, every, elimination_order(sizes, every))
+
     def estimate(self, places: Places) -> Floats:
         """The model's counts by some attributes."""
         return self.total * self.marginals(places)
 
-    def released(self, universe: Universe, event: Event) -> GraphicalModel:
-        """The model as it is released."""
+    def released(
+        self, universe: Universe, event: Event, split: Mapping[str, Fraction]
+    ) -> GraphicalModel:
+        """The model as it is released, with what the shares of the spend paid for."""
         assert self._fitted is not None
         potentials = added(self._zeros, list(self._fitted.potentials.items()))
-        return GraphicalModel(universe, self.total, event, potentials, self.merged)
+        return GraphicalModel(universe, self.total, event, potentials, self.merged, split=split)
 
     def _grow(self) -> None:
         sizes = self.merged.sizes

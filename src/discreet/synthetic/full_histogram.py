@@ -56,7 +56,7 @@ class FullHistogram(TableMechanism):
         """Measure every cell."""
         universe = self.workload.universe
         spend = AdaptiveSpend(self.terms)
-        noisy, _ = spend.measured(cell_counts(counts, universe), 1)
+        noisy, _ = spend.measured(cell_counts(counts, universe), 1, "cells")
         public = float(self.size.records) if isinstance(self.size, PublicCount) else None
         total = max(1.0, float(noisy.sum())) if public is None else public
         possible = np.ones(universe.shape, dtype=bool)

@@ -37,8 +37,8 @@ class GraphicalMechanism(TableMechanism, ABC):
 
     def release(self, counts: Counted) -> GraphicalModel:
         """Run all steps and fit."""
-        model, _ = self.run(counts)
-        return model.released(self.workload.universe, self.event)
+        model, spend = self.run(counts)
+        return model.released(self.workload.universe, self.event, dict(spend.split))
 
     @abstractmethod
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:

@@ -77,6 +77,7 @@ class GroupedModel:
     inner: SyntheticModel
     grouped: Mapping[str, CellGroups]
     event: Event
+    split: Mapping[str, float] | None = None
 
     @property
     def total(self) -> float:

@@ -69,6 +69,10 @@ class MST(GraphicalMechanism):
         return 3 * len(self._sizes)
 
     @property
+    def _least_share(self) -> Fraction:
+        return _THIRD / len(self._sizes)
+
+    @property
     def budget_split(self) -> dict[str, Fraction]:
         """What the spend pays for."""
         return dict.fromkeys(("columns", "selection", "marginals"), _THIRD)

@@ -53,6 +53,11 @@ class MWEMPGM(GraphicalMechanism):
         return self.rounds
 
     @property
+    def _least_share(self) -> Fraction:
+        each = (1 - _COLUMNS) / self.rounds
+        return min(_COLUMNS / len(self._sizes), each * min(_SELECTING, 1 - _SELECTING))
+
+    @property
     def budget_split(self) -> dict[str, Fraction]:
         """What the spend pays for; all rounds alike."""
         rest = 1 - _COLUMNS

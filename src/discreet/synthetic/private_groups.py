@@ -35,7 +35,8 @@ from discreet.queries.workload.cell_counts import Counted, marginal_counts
 from discreet.queries.workload.families import All, Each
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Product, Workload
-from discreet.synthetic.budget_split import budget_split
+from discreet.synthetic.budget_split import budget_split, spent_split
+from discreet.synthetic.drawable import require_drawable
 from discreet.synthetic.grouped_model import CellGroups, GroupedModel, coarser
 
 USUAL_SHARE = Fraction(1, 10)
@@ -107,7 +108,8 @@ class PrivateGroups:
                     received=(each.size, shape),
                     remedy="Leave the cells as they are.",
                 )
-        self.noise, self.inner  # noqa: B018 -- refused now rather than when data is open
+        require_drawable(self.noise)
+        self.inner  # noqa: B018 -- refused now rather than when data is open
 
     @cached_property
     def noise(self) -> WholeNoise:
@@ -141,8 +143,10 @@ class PrivateGroups:
     @property
     def budget_split(self) -> dict[str, float]:
         """The shares of the spend, by what they pay for."""
+        return self._with_bins(budget_split(self.inner))
+
+    def _with_bins(self, told: dict[str, float]) -> dict[str, float]:
         share = float(exact(self.share))
-        told = budget_split(self.inner)
         return {"bins": share, **{name: (1 - share) * part for name, part in told.items()}}
 
     def release(self, counts: Counted) -> GroupedModel:
@@ -157,7 +161,8 @@ class PrivateGroups:
             for each, part in zip(self.groupings, parts, strict=True)
         }
         model = self.inner.release(GroupedCounts(counts, universe, self._coarse, grouped))
-        return GroupedModel(universe, model, grouped, self.event)
+        split = self._with_bins(spent_split(self.inner, model))
+        return GroupedModel(universe, model, grouped, self.event, split)
 
     @cached_property
     def _coarse(self) -> Universe:

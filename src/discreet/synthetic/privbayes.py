@@ -40,6 +40,7 @@ from discreet.queries.workload.workload import Workload
 from discreet.synthetic.bayesian_network import BayesianNetwork
 from discreet.synthetic.conditional import Conditional
 from discreet.synthetic.conditional_network import ConditionalNetwork
+from discreet.synthetic.drawable import require_drawable
 from discreet.synthetic.mutual_information import (
     added,
     exchanged,
@@ -56,6 +57,7 @@ Choice = tuple[int, tuple[int, ...]]
 """An attribute and its parents, by their places."""
 _PAIR = 2
 _CANDIDATES = 20_000
+_LEAST_SPREAD = 2.0**-20
 _REACH = 2
 """The public end of scores, beside the noisy number of records."""
 
@@ -106,7 +108,9 @@ class PrivBayes(FitsTables):
                 received=math.prod(pairs),
                 remedy="Use coarser bins, or leave out an attribute.",
             )
-        _ = self.noise, self.event
+        choosing = self.selector(1) if self._choices else None
+        require_drawable(self.noise, self._counting, choosing)
+        _ = self.event
 
     @property
     def _known(self) -> tuple[int, ...]:
@@ -259,7 +263,7 @@ class _Run:
         self._known: dict[tuple[int, ...], NDArray[np.int64]] = {}
         self.total = self._number()
         self.laws: list[Floats] = []
-        spread = float(plan.useful) * deviation(plan.noise)
+        spread = max(float(plan.useful) * deviation(plan.noise), _LEAST_SPREAD)
         self._most = min(max(self.total / spread, 1.0), float(LARGEST))
 
     def _number(self) -> float:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet.accounting.adaptive import filter_for
+from discreet.accounting.adaptive.filter import ApproxFilter
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import Number
@@ -23,7 +24,7 @@ from discreet.queries.workload.coded_records import CodedRecords
 from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import protection_text
 from discreet.synthetic.bounded_records import bounded_records, records_of, size_of
-from discreet.synthetic.budget_split import budget_split
+from discreet.synthetic.budget_split import spent_split
 from discreet.synthetic.count_noise import CountNoise
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.declared import column_of, without_missing
@@ -117,7 +118,8 @@ class Synthesizer:
         """Count, with noise, and keep the model as ``release_``; returns itself."""
         encoding = self.encoding()
         workload = usual_workload(encoding.universe, self.ways)
-        self._mechanism(encoding, workload, NoisyRecordCount(), SYSTEM)  # refused before data
+        # What cannot be made, or costs too much, is refused before data.
+        self._require_covered(self._mechanism(encoding, workload, NoisyRecordCount(), SYSTEM))
         names = [name for attribute in encoding.attributes for name in attribute.columns]
         person = self.unit if isinstance(self.unit, Person) else None
         read = frame_columns(table, [*names, *((person.id,) if person else ())])
@@ -172,9 +174,12 @@ class Synthesizer:
         """Refuse a mechanism whose event costs more than the spend; test mode has no price."""
         if not self.randomness.private:
             return
-        delta = self.spend.delta if isinstance(self.spend, ApproxDP) and self.spend.delta else None
+        held = filter_for(self.spend)
+        delta = None
+        if isinstance(self.spend, ApproxDP) and isinstance(held, ApproxFilter):
+            delta = self.spend.delta or None  # what adds up in rho has no delta of its own
         try:
-            admitted = filter_for(self.spend).admits(mechanism.event, delta=delta)
+            admitted = held.admits(mechanism.event, delta=delta)
         except DiscreetError:
             admitted = False
         if not admitted:
@@ -209,7 +214,7 @@ class Synthesizer:
             model=model,
             guarantee=self.spend.per(self.unit),
             event=mechanism.event,
-            budget_split=budget_split(mechanism),
+            budget_split=spent_split(mechanism, model),
             facts={
                 "private": self.randomness.private,
                 "protects": protection_text(self.unit),

@@ -24,7 +24,7 @@ from discreet.queries.workload.universe import Attribute
 from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import protection_text
 from discreet.synthetic.bounded_records import bounded_records
-from discreet.synthetic.budget_split import budget_split
+from discreet.synthetic.budget_split import spent_split
 from discreet.synthetic.count_noise import CountNoise
 from discreet.synthetic.encoding.category_column import CategoryColumn
 from discreet.synthetic.encoding.frame_columns import frame_columns
@@ -73,15 +73,15 @@ class FitsTables:
                 expectation="as many rows as the mechanism was made for",
                 remedy="Write size=PublicCount(len(table)).",
             )
-        name = type(self).__name__
+        model, name = self.release(records), type(self).__name__
         return SyntheticRelease(
             id=random_id(96),
             query=f"synthetic table by {name}: {', '.join(universe.names)}",
             encoding=encoding,
-            model=self.release(records),
+            model=model,
             guarantee=self.spend.per(unit),
             event=self.event,
-            budget_split=budget_split(self),
+            budget_split=spent_split(self, model),
             facts={
                 "private": self.randomness.private,
                 "protects": protection_text(unit),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -66,6 +67,7 @@ class TableMechanism(FitsTables):
         tree = JunctionTree.of(self._sizes, columns)
         tree.require_within(self.max_size, self._names)
         _ = self._asked, self._zeros, self._base, self.terms
+        self.terms.require_steps(self._least_share)
 
     @property
     def _sizes(self) -> tuple[int, ...]:
@@ -96,6 +98,11 @@ class TableMechanism(FitsTables):
     def _steps(self) -> int:
         """About how many steps share the spend."""
         return 4 * len(self._sizes)
+
+    @property
+    def _least_share(self) -> Fraction:
+        """The smallest share that any one step may have."""
+        return Fraction(1, self._steps)
 
     @cached_property
     def terms(self) -> SpendTerms:

@@ -10,10 +10,8 @@ from itertools import combinations
 
 from discreet.core.errors import InvalidParameter
 from discreet.queries.workload.workload import Workload
+from discreet.synthetic.adaptive_spend import HEAVIEST
 from discreet.synthetic.graphical.junction_tree import Places
-
-_HEAVIEST = 64
-"""Weights of candidates are whole numbers up to this, so that scores are exact."""
 
 
 def workload_marginals(workload: Workload, target: str | None) -> dict[Places, float]:
@@ -58,7 +56,7 @@ def candidates(asked: Mapping[Places, float], least: int = 1) -> dict[Places, in
     for part in shared:
         shared[part] = sum(each[place] for place in part)
     most = max(shared.values(), default=1.0)
-    return {part: max(1, round(_HEAVIEST * weight / most)) for part, weight in shared.items()}
+    return {part: max(1, round(HEAVIEST * weight / most)) for part, weight in shared.items()}
 
 
 def require_workload(workload: object) -> None:

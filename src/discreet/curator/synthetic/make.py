@@ -29,7 +29,7 @@ from discreet.queries.workload.coded_records import CodedRecords
 from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.several_counts import SeveralCounts
 from discreet.relational.execute.table_counts import TableCounts
-from discreet.synthetic.budget_split import budget_split
+from discreet.synthetic.budget_split import spent_split
 from discreet.synthetic.count_noise import CountNoise
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.number_column import BINS, PrivateBins
@@ -197,13 +197,14 @@ def synthesize(
 
 def offer_of(request: SynthesisRequest, mechanism: Any) -> Offer[Callable[[], _Kept]]:
     """A mechanism as it is offered."""
-    name, event, split = mechanism_name(mechanism), mechanism.event, budget_split(mechanism)
+    name, event = mechanism_name(mechanism), mechanism.event
     source = request.source
 
     def product() -> _Kept:
         with source.engine.snapshot():
             counts = SeveralCounts.of(source, request.expected())
-            return _Kept(random_id(96), name, mechanism.release(counts), event, split)
+            model = mechanism.release(counts)
+            return _Kept(random_id(96), name, model, event, spent_split(mechanism, model))
 
     return Offer(product=product, event=event, detail={"mechanism": request.words(name)})
 

@@ -31,6 +31,7 @@ from discreet.queries.record_count import NoisyRecordCount, RecordCount, require
 from discreet.queries.workload.cell_counts import Counted, marginal_counts
 from discreet.queries.workload.universe import Universe
 from discreet.release.guarantee import guarantee_text, protection_text
+from discreet.synthetic.drawable import require_drawable
 from discreet.synthetic.encoding.encoded_column import Codes
 from discreet.synthetic.evaluation.marginal_error import Sets, cell_counts_of, marginal_sets
 
@@ -68,7 +69,7 @@ class MarginalDistances:
                 received=(len(self.synthetic), self.ways),
                 remedy="Sample some rows first.",
             )
-        self.noises  # noqa: B018 -- refuses spends that no noise can keep
+        require_drawable(*self.noises.values())
 
     @cached_property
     def sets(self) -> dict[int, Sets]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +47,8 @@ class GraphicalModel:
     potentials: Mapping[Places, Floats]
     merged: MergedValues
     max_size: int = 1 << 24
+    split: Mapping[str, Fraction] | None = None
+    """The shares of the spend, by what they paid for; whoever keeps the model keeps them."""
 
     @cached_property
     def _calibrated(self) -> CalibratedTree:

@@ -72,7 +72,7 @@ class CellTable:
         if n is None or total == 0:
             places = np.repeat(np.arange(len(self.cells)), self.counts)
         else:
-            rows = count("n", n)
+            rows = count("n", n, least=0)
             offset = int(uniform_integers(total, 1, randomness)[0])
             wanted = [(number * total + offset) // rows for number in range(rows)]
             reached = np.searchsorted(np.cumsum(self.counts), np.asarray(wanted) % total, "right")

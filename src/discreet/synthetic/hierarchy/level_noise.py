@@ -10,7 +10,6 @@ Proof: ``proofs/topdown.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -25,12 +24,13 @@ from discreet.mechanisms.for_spend import (
     share_of,
 )
 from discreet.mechanisms.grid import sqrt_above
-from discreet.noise.randomness import SYSTEM, Source
+from discreet.noise.randomness import Source
 from discreet.queries.record_count import RecordCount
 from discreet.synthetic.hierarchy.invariants import Invariants
 from discreet.synthetic.hierarchy.linear import final_spreads
 from discreet.synthetic.hierarchy.tree import Tree
 
+_LEAST_VARIANCE = 2.0**-40
 LevelNoises = tuple[WholeNoise | None, ...]
 """What is added to the cells of each level; None where a level is not measured."""
 
@@ -93,8 +93,14 @@ def event_of(noises: LevelNoises) -> Event:
 
 
 def variances_of(noises: LevelNoises) -> list[float]:
-    """The variance of one measured cell of each level; infinite where none is measured."""
-    return [math.inf if noise is None else deviation(noise) ** 2 for noise in noises]
+    """The variance of one measured cell of each level; infinite where none is measured.
+
+    Levels are weighted by these, so they are never nothing, however much was spent.
+    """
+    return [
+        math.inf if noise is None else max(deviation(noise) ** 2, _LEAST_VARIANCE)
+        for noise in noises
+    ]
 
 
 def level_errors(tree: Tree, invariants: Invariants, noises: LevelNoises) -> tuple[LevelError, ...]:
@@ -118,12 +124,3 @@ def level_errors(tree: Tree, invariants: Invariants, noises: LevelNoises) -> tup
             )
         )
     return tuple(found)
-
-
-def require_drawable(noises: Sequence[WholeNoise | None]) -> None:
-    """Draw noise for nothing, so that noise too wide to be drawn is refused now."""
-    from dataclasses import replace
-
-    for noise in noises:
-        if noise is not None:
-            replace(noise, randomness=SYSTEM).release(0)

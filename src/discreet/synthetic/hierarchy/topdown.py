@@ -20,6 +20,7 @@ from discreet.queries.record_count import RecordCount, require_size
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.workload import Workload
+from discreet.synthetic.drawable import require_drawable
 from discreet.synthetic.hierarchy.cell_table import CellTable
 from discreet.synthetic.hierarchy.climb import Climb
 from discreet.synthetic.hierarchy.families import Families, whole_children, whole_root
@@ -31,7 +32,6 @@ from discreet.synthetic.hierarchy.level_noise import (
     event_of,
     level_errors,
     noises_for,
-    require_drawable,
     variances_of,
 )
 from discreet.synthetic.hierarchy.levels import Hierarchy
@@ -62,7 +62,7 @@ class _Levels:
                 received=type(self.hierarchy).__name__,
                 remedy='Write hierarchy=Hierarchy((Level("nation"), Level("town", by="town"))).',
             )
-        require_drawable(self.noises)
+        require_drawable(*self.noises)
 
     @cached_property
     def tree(self) -> Tree:
