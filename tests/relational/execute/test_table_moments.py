@@ -30,7 +30,7 @@ FRAME = pl.DataFrame(
         "w": [*RNG.choice(["a", "b", "other"], 59).tolist(), None],
     }
 )
-COLUMNS = {
+COLUMNS: dict[str, Any] = {
     "x": dp.Number(-1, 1),
     "n": dp.Number(0, 5),
     "y": dp.Number(0, 3),

@@ -16,7 +16,15 @@ from discreet.core.unit import PrivacyUnit
 from discreet.relational.execute import table_rows
 from discreet.relational.execute.table_rows import MISSING, RowSteps, TableRows
 from tests.relational.execute.test_table_moments import BOUNDS, COLUMNS, FRAME, columns_in
-from tests.relational.neighbours.worlds import Setting, Stand, one, people, shuffled, without
+from tests.relational.neighbours.worlds import (
+    Private,
+    Setting,
+    Stand,
+    one,
+    people,
+    shuffled,
+    without,
+)
 
 PERSON = dp.Person("id", max_rows=3)
 FAR = pl.concat([FRAME[:40], FRAME[40:].with_columns(pl.col("x") * 1e9, pl.col("n") * 1000)])
@@ -85,6 +93,21 @@ def most_moved(setting: Setting, source_of: Any) -> tuple[int, int]:
 def test_no_unit_moves_more_rows_than_stated(unit: PrivacyUnit, asked: dict[str, str]) -> None:
     moved, stated = most_moved(one(FAR, unit, COLUMNS), lambda stand: rows_in(stand, **asked))
     assert moved == stated == (3 if unit == PERSON else 1)
+
+
+def test_no_person_moves_more_joined_rows_than_stated() -> None:
+    """Of a person's rows in either table, and of those that a join makes of them."""
+    calls = pl.DataFrame({"id": [n % 12 for n in range(40)], "m": [n % 7 for n in range(40)]})
+    setting = Setting(
+        {
+            "t": Private(FAR, PERSON, COLUMNS),
+            "calls": Private(calls, PERSON, {"m": dp.Number(0, 6)}),
+        }
+    )
+    text = "SELECT t.y, t.x, c.m FROM t JOIN calls AS c ON t.id = c.id"
+    asked = {"bounds": ([0.0, -1.0, 0.0], [3.0, 1.0, 6.0]), "needed": "y"}
+    moved, stated = most_moved(setting, lambda s: rows_in(s, text, ("y", "x", "m"), **asked))
+    assert 1 < moved <= stated
 
 
 def test_a_twin_without_bounding_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
