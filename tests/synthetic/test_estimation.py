@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from discreet.core.errors import InvalidParameter
 from discreet.synthetic.graphical.elimination import ModelMarginals
 from discreet.synthetic.graphical.estimation import Estimator
 from discreet.synthetic.graphical.junction_tree import JunctionTree, Places
@@ -128,3 +129,11 @@ def test_noise_may_differ_from_cell_to_cell() -> None:
     probabilities = found.model.within((0,))
     assert probabilities is not None
     np.testing.assert_allclose(probabilities, [0.1, 0.75, 0.15], atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    "given", [{"slack": 0}, {"slack": float("nan")}, {"iterations": 0}, {"tolerance": -1}], ids=str
+)
+def test_an_estimator_that_cannot_fit_is_refused(given: dict[str, float]) -> None:
+    with pytest.raises(InvalidParameter):
+        Estimator(**given)  # type: ignore[arg-type]

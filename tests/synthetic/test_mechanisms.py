@@ -17,7 +17,7 @@ from discreet.noise.randomness import SYSTEM, Noiseless, Seeded
 from discreet.queries.record_count import NoisyRecordCount, PublicCount
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
-from discreet.synthetic.adaptive_spend import AdaptiveSpend
+from discreet.synthetic.adaptive_spend import HEAVIEST, AdaptiveSpend, SpendTerms
 from discreet.synthetic.aim import AIM
 from discreet.synthetic.fitting import ModelInProgress
 from discreet.synthetic.full_histogram import FullHistogram
@@ -286,3 +286,27 @@ def test_a_batch_of_marginals_keeps_the_tree_within_its_limit(
     made.release(RowTable(universe, rows))
     assert max(sizes) <= 400
     assert max(sizes) > 350
+
+
+@pytest.mark.parametrize(("kind", "more"), KINDS, ids=lambda each: getattr(each, "__name__", ""))
+@pytest.mark.parametrize("spend", [ZCDP(rho=0.002), PureDP(epsilon=3)], ids=["rho", "epsilon"])
+def test_no_step_is_smaller_than_what_was_looked_at_before(
+    kind: Any, more: dict[str, Any], spend: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares: list[Fraction] = []
+    noise, selection = SpendTerms.noise, SpendTerms.selection
+
+    def noisy(self: SpendTerms, share: Any) -> Any:
+        shares.append(Fraction(share))
+        return noise(self, share)
+
+    def selecting(self: SpendTerms, share: Any, heaviest: int) -> Any:
+        shares.append(Fraction(share))
+        assert heaviest <= HEAVIEST
+        return selection(self, share, heaviest)
+
+    made = kind(**given_to_all, spend=spend, estimator=Estimator(iterations=2), **more)
+    monkeypatch.setattr(SpendTerms, "noise", noisy)
+    monkeypatch.setattr(SpendTerms, "selection", selecting)
+    made.release(RowTable(UNIVERSE, ROWS[:200]))
+    assert made._least_share <= min(shares)

@@ -204,3 +204,13 @@ def test_people_may_be_synthesised_otherwise() -> None:
     )
     made = plan.release(invented(500)).sample()
     assert made.codes.shape[1] == 2
+
+
+@pytest.mark.parametrize("owners", [[0.0, 1.0], [0.0, float("nan")]])
+def test_owners_that_are_no_whole_numbers_are_refused_whatever_they_are(
+    owners: list[float],
+) -> None:
+    """A missing one among reals would else be told apart by a warning."""
+    with pytest.raises(DiscreetError) as refused:
+        OwnedRows(np.array(owners), np.zeros((2, 1), dtype=np.int64))
+    assert refused.value.code == "codes_outside"

@@ -9,9 +9,10 @@ import pytest
 from discreet import events
 from discreet.accounting.pure import PURE
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
-from discreet.core.errors import Exhausted
+from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.events.mechanisms import Unprotected
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.noise.laplace import LARGEST_SCALE
 from discreet.noise.randomness import SYSTEM, Seeded, Source
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.universe import Universe
@@ -207,3 +208,12 @@ def test_no_estimate_makes_a_score_wrap_around(cells: int, guess: float) -> None
         counts[0] += 1
         assert abs(whole_score(counts, estimate, 3.3, 64) - first) <= 64 * 4096
         assert abs(first) < 1 << 63
+
+
+def test_the_smallest_step_is_looked_at_and_not_the_whole_alone() -> None:
+    """The whole spend draws noise that just fits; a quarter of it would not."""
+    given = terms(PureDP(epsilon=Fraction(2, LARGEST_SCALE)))
+    given.require_steps(1)
+    with pytest.raises(InvalidParameter) as refused:
+        given.require_steps(Fraction(1, 4))
+    assert refused.value.code == "scale_out_of_range"

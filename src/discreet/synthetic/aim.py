@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.core.parameters import Number, exact, probability
+from discreet.core.parameters import Number, exact, nonnegative, probability
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, mean_error, whole_score
 from discreet.synthetic.annealing import MEASURING, AnnealedRounds, first_share
@@ -71,6 +71,7 @@ class AIM(GraphicalMechanism):
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run, before any data is seen."""
+        nonnegative("merging", self.merging)
         probability("columns", self.columns)
         super().__post_init__()
         _ = self._candidates

@@ -17,10 +17,13 @@ from discreet.mechanisms.selection import Selection
 from discreet.noise.randomness import SYSTEM
 
 
-def require_drawable(*steps: Additive | Selection | None) -> None:
-    """Draw each of them once for nothing; refused as it would be when data is open."""
+def require_drawable(*steps: object) -> None:
+    """Draw each of them once for nothing; refused as it would be when data is open.
+
+    What is neither noise nor a selection of ours is left to whoever brings it.
+    """
     for step in steps:
         if isinstance(step, Selection):
             replace(step, randomness=SYSTEM).release(np.array([0, 1]))
-        elif step is not None:
+        elif isinstance(step, Additive):
             replace(step, randomness=SYSTEM).release(0)

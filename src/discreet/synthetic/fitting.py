@@ -48,6 +48,7 @@ class ModelInProgress:
         self._zeros = dict(zeros)
         self._public = float(size.records) if isinstance(size, PublicCount) else None
         self._sets: list[Places] = list(zeros)
+        self._orders: list[tuple[int, ...]] = []
         self._fitted: Fitted | None = None
         self.total = 1.0
         """The number of records: public, or estimated from everything that was measured."""
@@ -79,7 +80,8 @@ class ModelInProgress:
     def with_more(self, sets: Iterable[Places]) -> Elimination:
         """The size of the junction tree with some more marginals, not learnt yet."""
         sizes, every = self.merged.sizes, [*self._sets, *sets]
-        return Elimination(sizes, every, elimination_order(sizes, every))
+        self._orders.append(elimination_order(sizes, every))
+        return Elimination(sizes, every, self._orders[-1])
 
     def estimate(self, places: Places) -> Floats:
         """The model's counts by some attributes."""
@@ -94,10 +96,13 @@ class ModelInProgress:
         return GraphicalModel(universe, self.total, event, potentials, self.merged, split=split)
 
     def _grow(self) -> None:
-        sizes = self.merged.sizes
-        order = elimination_order(sizes, self._sets)
-        self._elimination = Elimination(sizes, self._sets, order)
-        self.tree = JunctionTree.along(sizes, self._sets, order)
+        """A greedy order may be worse than one in which a marginal was seen to fit: the best."""
+        sizes, sets = self.merged.sizes, self._sets
+        orders = [elimination_order(sizes, sets), *reversed(self._orders)]
+        trees = [JunctionTree.along(sizes, sets, order) for order in orders]
+        best = min(range(len(orders)), key=lambda place: trees[place].size)
+        self._orders, self.tree = [orders[best]], trees[best]
+        self._elimination = Elimination(sizes, sets, orders[best])
 
     def _fit(self, estimator: Estimator) -> None:
         start = None if self._fitted is None else self._fitted.potentials

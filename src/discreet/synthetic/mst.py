@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from discreet.core.parameters import nonnegative
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, whole_score
 from discreet.synthetic.column_measurements import ColumnShares
@@ -59,6 +60,7 @@ class MST(GraphicalMechanism):
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run, before any data is seen."""
+        nonnegative("merging", self.merging)
         super().__post_init__()
         if len(self._sizes) == 1:
             raise too_few(1, "a tree of pairs")

@@ -100,3 +100,34 @@ def code_of(attempt: Callable[[], object]) -> str:
     except DiscreetError as refusal:
         return refusal.code
     return ""
+
+
+@pytest.mark.parametrize(
+    ("verb", "given"),
+    [
+        ("evaluate", {"ways": (0,)}),
+        ("evaluate", {"ways": (-1,)}),
+        ("evaluate", {"ways": (1.5,)}),
+        ("evaluate", {"ways": ("two",)}),
+        ("AIM", {"merging": float("nan")}),
+        ("AIM", {"merging": "many"}),
+        ("MST", {"merging": -1}),
+        ("AIM", {"columns": 2}),
+        ("MWEMPGM", {"rounds": 0}),
+        ("PrivBayes", {"useful": 0}),
+        ("PrivBayes", {"degree": 1.5}),
+    ],
+    ids=str,
+)
+def test_numbers_that_mean_nothing_are_refused_free(verb: str, given: dict[str, Any]) -> None:
+    source = curator(BUDGET)
+    before, spend = source.spent, dp.PureDP(epsilon=1)
+    rows = {"ward": ["A"], "age": [3]}
+    ask: Callable[[], object] = partial(
+        source.evaluate_synthetic, "people", rows, spend=spend, **given
+    )
+    if verb != "evaluate":
+        kind = partial(getattr(dp.synthetic, verb), **given)
+        ask = partial(source.synthesize, "people", mechanism=kind, spend=spend)
+    assert code_of(ask) not in ("", "engine_failed")
+    assert source.spent == before

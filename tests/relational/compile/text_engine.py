@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,6 +56,9 @@ class TextEngine:
         return rows
 
     def numbers(self, text: str) -> list[NDArray[np.int64]]:
+        raise AssertionError(text)
+
+    def batches(self, text: str) -> Iterator[list[NDArray[np.int64]]]:
         raise AssertionError(text)
 
     def keyed(self, text: str) -> list[NDArray[Any]]:

@@ -208,3 +208,9 @@ def test_levels_of_an_unknown_name_and_wrong_hierarchies_are_refused() -> None:
 def _table(universe: Universe, counts: Any) -> CellTable:
     cells = np.flatnonzero(counts)
     return CellTable(universe, cells, counts.ravel()[cells], dp.events.Nothing())
+
+
+def test_no_rows_may_be_sampled() -> None:
+    table = CellTable(COUNTRY, np.array([3]), np.array([5]), DiscreteLaplace(epsilon=1, steps=1))
+    assert table.sample(0).shape == (0, len(COUNTRY.shape))
+    assert len(table.sample(7)) == 7

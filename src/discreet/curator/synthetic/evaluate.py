@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.guarantee import Guarantee
+from discreet.core.parameters import count
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore
@@ -66,7 +67,8 @@ class DistanceRequest:
         names = [name for each in encoding.attributes for name in each.columns]
         codes = encoding.encode(frame_columns(synthetic, names))
         inside = codes[~np.any(codes == OUTSIDE, axis=1)]
-        sizes = tuple(sorted({each for each in ways if each <= len(encoding.attributes)}))
+        asked = {count("ways", each) for each in ways}
+        sizes = tuple(sorted(each for each in asked if each <= len(encoding.attributes)))
         return cls(EncodedTable.of(context, table, encoding), inside, sizes)
 
     def distances(self, spend: Guarantee, randomness: Source) -> MarginalDistances:

@@ -62,6 +62,7 @@ class MarginalDistances:
         """Refuse what cannot be measured, before any data is seen."""
         require_size(self.size)
         object.__setattr__(self, "records", count("records", self.records))
+        object.__setattr__(self, "ways", tuple(count("ways", each) for each in self.ways))
         if not self.ways or not len(self.synthetic):
             raise InvalidParameter(
                 code="evaluation_empty",

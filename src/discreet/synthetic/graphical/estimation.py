@@ -28,6 +28,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from discreet.core.arrays import Floats
+from discreet.core.parameters import count, positive
 from discreet.synthetic.graphical.inference import CalibratedTree, Passes
 from discreet.synthetic.graphical.junction_tree import JunctionTree, Places
 from discreet.synthetic.graphical.measurement import NoisyMarginal, distinct
@@ -58,6 +59,12 @@ class Estimator:
     iterations: int = 60
     tolerance: float = 1e-3
     """Stop when no marginal is further from its optimum than this share of its deviation."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be fitted with, before any data is seen."""
+        positive("slack", self.slack)
+        positive("tolerance", self.tolerance)
+        count("iterations", self.iterations)
 
     def fit(
         self,

@@ -34,10 +34,11 @@ class OwnedRows:
     def __post_init__(self) -> None:
         """Refuse rows without owners, without showing any."""
         owners, codes = np.asarray(self.owners), np.asarray(self.codes)
-        if owners.ndim != 1 or codes.ndim != 2 or len(owners) != len(codes):
+        whole = all(np.issubdtype(each.dtype, np.integer) for each in (owners, codes))
+        if not whole or owners.ndim != 1 or codes.ndim != 2 or len(owners) != len(codes):
             raise InvalidData(
                 code="codes_outside",
-                expectation="a row of codes and one owner for each row of a child table",
+                expectation="whole codes and one whole owner for each row of a child table",
                 remedy="Pass the place of the owner in the table of people; -1 for none.",
             )
 
