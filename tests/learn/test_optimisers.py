@@ -518,3 +518,36 @@ def test_without_a_ridge_of_ones_own_the_spend_says_how_strong_it_is() -> None:
     assert slope(1e3, C=0.01) < 5
     assert slope(1e3) == pytest.approx(8, rel=0.15)
     assert slope(1e9) == pytest.approx(slope(1e3), rel=0.01)
+
+
+@pytest.mark.parametrize("spend", [dp.ZCDP(rho=10.0**-place) for place in range(4, 24, 2)])
+@pytest.mark.parametrize("unit", [dp.Row(), dp.Replace(dp.Person("id", max_rows=1000))])
+def test_noise_that_cannot_be_drawn_is_refused_before_rows_are_read(spend: Any, unit: Any) -> None:
+    """Whatever was made also minimises: nothing is refused after it was paid for."""
+    privacy = learn.Privacy.given(spend, unit).bounded
+    loss, ball = learn.LogisticLoss(), learn.EuclideanBall(1)
+    rows, labels = np.ones((3, 2)), np.array([0, 1, 1])
+    given: dict[str, Any] = {"loss": loss, "clip": 1.0, "within": ball, "privacy": privacy}
+    makers: dict[str, Any] = {
+        "steps": lambda: learn.GradientDescent(steps=50, **given).minimise,
+        "leader": lambda: (
+            learn.FollowTheLeader(
+                ridge=1.0,
+                passes=learn.Epochs(epochs=1, batches=4),
+                sums=learn.TreeAggregation(),
+                dimension=2,
+                **given,
+            ).minimise
+        ),
+        "softmax": lambda: learn.SoftmaxDescent(classes=2, dimension=2, privacy=privacy).minimise,
+    }
+    codes: set[str] = set()
+    for name, make in makers.items():
+        try:
+            minimise = make()
+        except InvalidParameter as refused:
+            codes.add(refused.code)
+            continue
+        more = {"rate_of_descent": 0.1} if name == "steps" else {}
+        minimise(rows, labels if name == "softmax" else 2.0 * labels - 1, **more)
+    assert codes <= {"scale_out_of_range"}

@@ -95,6 +95,10 @@ class Centring:
     privacy: Privacy
     features: int
 
+    def __post_init__(self) -> None:
+        """Refuse spends that buy no noise of this kind, before rows are read."""
+        _ = self._noise
+
     @property
     def event(self) -> Event:
         """What the centre costs."""

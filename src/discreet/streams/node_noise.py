@@ -32,6 +32,7 @@ from discreet.mechanisms.distributions.distribution import (
 from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.mechanisms.grid import LIMIT, clamped, sqrt_above
 from discreet.noise import Source, discrete_laplace, rounded_gaussian
+from discreet.noise.laplace import checked_scale
 from discreet.streams.contribution import StreamSensitivity
 
 
@@ -42,6 +43,14 @@ class LaplaceNoise:
     epsilon: Number
     l1: int
 
+    def __post_init__(self) -> None:
+        """Refuse noise that 64 bits do not hold, before anything is paid for."""
+        checked_scale(self._scale)
+
+    @property
+    def _scale(self) -> Fraction:
+        return self.l1 / exact(self.epsilon)
+
     @property
     def event(self) -> Event:
         """What all releases together cost."""
@@ -50,11 +59,11 @@ class LaplaceNoise:
     @cached_property
     def distribution(self) -> Distribution:
         """The exact law of one draw."""
-        return DiscreteLaplaceDistribution(float(self.l1 / exact(self.epsilon)), 1.0)
+        return DiscreteLaplaceDistribution(float(self._scale), 1.0)
 
     def draw(self, size: int, source: Source) -> NDArray[np.int64]:
         """Independent draws of the law."""
-        return discrete_laplace(self.l1 / exact(self.epsilon), size, source)
+        return discrete_laplace(self._scale, size, source)
 
     def to_dict(self) -> dict[str, object]:
         """For a state; :func:`noise_from_dict` reads it."""
@@ -67,6 +76,10 @@ class NormalNoise:
 
     multiplier: Fraction
     l2_squared: Fraction
+
+    def __post_init__(self) -> None:
+        """Refuse noise that 64 bits do not hold, before anything is paid for."""
+        checked_scale(self.scale)
 
     @property
     def event(self) -> Event:

@@ -33,6 +33,7 @@ from discreet.learn.row_products import predictions, row_sums
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.for_spend import require_gaussian
 from discreet.noise import poisson_sample, rounded_gaussian
+from discreet.noise.laplace import checked_scale
 
 _BITS = 30
 _FAR = 2.0**300
@@ -157,7 +158,12 @@ class GradientDescent:
                     remedy="Leave rate= out, or declare unit=dp.Row().",
                 )
             GaussianEvent(1).subsample(rate=finite("rate", self.rate))
-        _ = self.multiplier
+        checked_scale(self._scale)
+
+    @property
+    def _scale(self) -> Fraction:
+        """The noise of a step, in steps of the grid."""
+        return exact(self.multiplier) * self.privacy.moved * Fraction(2) ** _BITS
 
     @cached_property
     def multiplier(self) -> float:
@@ -211,8 +217,7 @@ class GradientDescent:
             chosen = poisson_sample(self.rate, len(x), source)
             x, y, share = x[chosen], y[chosen], float(self.rate)
         exact_sum = clipped_sum(gradients_of_rows(self.loss, theta, x, y), self.clip)
-        scale = exact(self.multiplier) * self.privacy.moved * Fraction(2) ** _BITS
-        noise = rounded_gaussian(scale, x.shape[1], source)
+        noise = rounded_gaussian(self._scale, x.shape[1], source)
         steps = np.array([int(each) for each in exact_sum], dtype=np.int64) + noise
         noisy: Floats = steps.astype(np.float64) * (self.clip * 2.0**-_BITS / share)
         return noisy

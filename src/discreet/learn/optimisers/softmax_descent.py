@@ -30,6 +30,7 @@ from discreet.learn.row_products import predictions_of_each, row_sums
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.for_spend import require_gaussian
 from discreet.noise import rounded_gaussian
+from discreet.noise.laplace import checked_scale
 
 _BITS = 30
 _COUNT = 1 / 50
@@ -63,7 +64,13 @@ class SoftmaxDescent:
         count("dimension", self.dimension)
         count("steps", self.steps)
         positive("clip", self.clip)
-        require_gaussian(self.privacy.spend)
+        checked_scale(self._scale)
+        checked_scale(exact(self.of_count) * self.privacy.moved)
+
+    @property
+    def _scale(self) -> Fraction:
+        """The noise of a step, in steps of the grid."""
+        return exact(self.of_step) * self.privacy.moved * Fraction(2) ** _BITS
 
     @cached_property
     def multiplier(self) -> float:
@@ -99,11 +106,10 @@ class SoftmaxDescent:
         heard = rounded_gaussian(exact(self.of_count) * moved, 1, source)
         rows = max(1.0, float(len(x) + int(heard[0])))
         rate = self.pace(rows) / rows * self.clip * 2.0**-_BITS
-        scale = exact(self.of_step) * moved * Fraction(2) ** _BITS
         theta = np.zeros((self.classes, self.dimension))
         total = np.zeros_like(theta)
         for step in range(self.steps):
-            noise = rounded_gaussian(scale, theta.size, source)
+            noise = rounded_gaussian(self._scale, theta.size, source)
             noisy = (self._sum(x, labels, theta) + noise).astype(np.float64)
             theta = theta - rate * noisy.reshape(theta.shape)
             if step >= self.steps // 2:
