@@ -59,3 +59,21 @@ def test_nobody_counts_and_everybody_is_bounded_here_and_in_learning(
     if people:
         learning = Privacy(None, unit)  # type: ignore[arg-type]
         assert learning.kept(len(people), people).sum() == expected
+
+
+def own(kind: type) -> type:
+    """A type derived from another, whose values are equal to nothing but themselves."""
+    members = {"__eq__": lambda self, other: self is other, "__hash__": object.__hash__}
+    return type(f"Own{kind.__name__}", (kind,), members)
+
+
+@pytest.mark.parametrize("value", [7, 7.5, "a", b"a"], ids=repr)
+def test_a_type_of_one_s_own_is_nobody_else(value: Any) -> None:
+    made = own(type(value))
+    people = [value, *(made(value) for _ in range(9))]
+    assert len({person_key(each) for each in people}) == 1
+    assert type(person_key(made(value))[1]) is type(value)
+    universe = Universe.of(a=range(2))
+    codes = np.zeros((len(people), 1), dtype=np.int64)
+    kept = bounded_records(universe, codes, Person("id", max_rows=2), people)
+    assert len(kept.codes) == 2

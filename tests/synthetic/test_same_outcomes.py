@@ -151,7 +151,7 @@ UNITS = {
     "rows are exchanged": dp.Replace(dp.Row()),
     "people come and go": dp.Person("id", max_rows=3),
 }
-FEW, MANY = range(5), range(5, 60)
+FEW, MANY = range(5), range(5, 30)
 
 
 @pytest.mark.parametrize("seeds", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=len)

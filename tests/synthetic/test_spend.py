@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.events.mechanisms import Unprotected
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.core.parameters import Number
 from discreet.noise.laplace import LARGEST_SCALE
 from discreet.noise.randomness import SYSTEM, Seeded, Source
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
@@ -217,3 +219,22 @@ def test_the_smallest_step_is_looked_at_and_not_the_whole_alone() -> None:
     with pytest.raises(InvalidParameter) as refused:
         given.require_steps(Fraction(1, 4))
     assert refused.value.code == "scale_out_of_range"
+
+
+@pytest.mark.parametrize("kind", [PureDP, ZCDP])
+@pytest.mark.parametrize("whole", [Fraction(1, 1009), Fraction(7, 568_886), 0.3, Fraction(1, 3)])
+@pytest.mark.parametrize("parts", [7, 1013])
+def test_shares_add_up_to_no_more_than_the_whole_whatever_its_fraction(
+    kind: Any, whole: Number, parts: int
+) -> None:
+    """A filter rounds charges up; the last of many would be refused, once everything was paid."""
+    spend = AdaptiveSpend(terms(kind(epsilon=whole) if kind is PureDP else kind(rho=whole)))
+    counts = np.zeros(2, dtype=np.int64)
+    for _ in range(5):
+        spend.measured(counts, Fraction(1, parts))
+    left = spend.left
+    spend.selected([0, 1], left / 10, 64)
+    spend.measured(counts, left * 9 / 10)
+    assert 0 <= spend.left < Fraction(1, 10**9)
+    accountant: Any = PURE if kind is PureDP else ZERO_CONCENTRATED
+    assert sum(accountant.price(each) for each in spend.ran) <= Fraction(whole)

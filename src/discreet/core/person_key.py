@@ -6,13 +6,23 @@ Source: contract, "Units and neighbours".
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 PersonKey = tuple[str, object]
 """Hashable, and equal for the same person alone."""
+
+
+_PLAIN: dict[type, Callable[[Any], object]] = {
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+    bytes: b"".__add__,
+}
 
 
 def is_missing(value: object) -> bool:
@@ -47,6 +57,10 @@ def person_key(value: object) -> PersonKey:
     """
     if isinstance(value, np.generic):
         value = value.item()
+    # A type of somebody's own may compare as it likes: what it was derived from decides.
+    for kind, plain in _PLAIN.items():
+        if isinstance(value, kind):
+            value = plain(value)
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():
         value = int(value)
     if isinstance(value, int | float | Decimal | Fraction):

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.adaptive.filter import PrivacyFilter, PureFilter, ZCDPFilter
+from discreet.accounting.adaptive.steps import steps_down, steps_up
 from discreet.core.arrays import Floats
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Concentrated, Pure, Unprotected
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
-from discreet.core.parameters import Number
+from discreet.core.parameters import Number, exact, rounded_down
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
@@ -68,7 +69,7 @@ class SpendTerms:
         share = Fraction(1, steps)
         self.paid: PureDP | ZCDP = least_error(
             additive_readings(spend),
-            lambda paid: paid,
+            _whole,
             lambda paid: deviation(self._noise(share_of(paid, share))),
         )
 
@@ -94,7 +95,11 @@ class SpendTerms:
 
     def noise(self, share: Number) -> WholeNoise:
         """Noise for one marginal that costs a share of the whole."""
-        return self._noise(share_of(self.paid, share))
+        return self._noise(self._part(share))
+
+    def _part(self, share: Number) -> PureDP | ZCDP:
+        """A share of the whole, in whole steps: parts of it never add up to more by rounding."""
+        return _whole(share_of(self.paid, share))
 
     def _noise(self, paid: PureDP | ZCDP) -> WholeNoise:
         # All records of a person may lie in one cell.
@@ -109,7 +114,7 @@ class SpendTerms:
         def at(epsilon: Number) -> Selection:
             return kind(epsilon=epsilon, sensitivity=moved, randomness=self.randomness)
 
-        return at(epsilon_for(share_of(self.paid, share), lambda e: at(e).event))
+        return at(epsilon_for(self._part(share), lambda e: at(e).event))
 
     def require_steps(self, least: Number) -> None:
         """Refuse a spend of which ``least``, or all of it, buys nothing that can be drawn."""
@@ -162,6 +167,19 @@ class AdaptiveSpend:
         self._filter.record(event.instead_of if isinstance(event, Unprotected) else event)
         self.ran.append(event)
         self.split[purpose] = self.split.get(purpose, Fraction(0)) + before - self.left
+
+
+def _whole(paid: PureDP | ZCDP) -> PureDP | ZCDP:
+    """The same, or a float just below, if a filter would have to round it up.
+
+    >>> _whole(PureDP(epsilon=Fraction(1, 3))).epsilon, _whole(PureDP(epsilon=Fraction(3, 1009)))
+    (Fraction(1, 3), PureDP(unit=None, epsilon=0.002973240832507433))
+    """
+    amount = exact(paid.epsilon if isinstance(paid, PureDP) else paid.rho)
+    if steps_down(amount) == steps_up(amount):
+        return paid
+    below = rounded_down(amount)
+    return PureDP(epsilon=below) if isinstance(paid, PureDP) else ZCDP(rho=below)
 
 
 def mean_error(noise: WholeNoise) -> float:

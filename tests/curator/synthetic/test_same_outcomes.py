@@ -100,7 +100,7 @@ DOORS: dict[str, Callable[[dp.Curator, Guarantee], Any]] = {
     ),
     "evaluation": lambda c, s: c.evaluate_synthetic("visits", SAMPLE, ways=(1, 2), spend=s),
 }
-FEW, MANY = range(2), range(2, 40)
+FEW, MANY = range(2), range(2, 14)
 
 
 def told(ask: Callable[[dp.Curator, Guarantee], Any], source: dp.Curator, spend: Guarantee) -> Told:
