@@ -219,6 +219,10 @@ def test_the_smallest_step_is_looked_at_and_not_the_whole_alone() -> None:
     with pytest.raises(InvalidParameter) as refused:
         given.require_steps(Fraction(1, 4))
     assert refused.value.code == "scale_out_of_range"
+    terms(PureDP(epsilon=1e9)).require_steps(Fraction(1, 10**8))
+    with pytest.raises(InvalidParameter) as refused:
+        terms(PureDP(epsilon=1e9)).require_steps(Fraction(1, 100))
+    assert refused.value.code == "noise_beyond_grid"
 
 
 @pytest.mark.parametrize("kind", [PureDP, ZCDP])

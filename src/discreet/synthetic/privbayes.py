@@ -57,7 +57,6 @@ Choice = tuple[int, tuple[int, ...]]
 """An attribute and its parents, by their places."""
 _PAIR = 2
 _CANDIDATES = 20_000
-_LEAST_SPREAD = 2.0**-20
 _REACH = 2
 """The public end of scores, beside the noisy number of records."""
 
@@ -263,7 +262,7 @@ class _Run:
         self._known: dict[tuple[int, ...], NDArray[np.int64]] = {}
         self.total = self._number()
         self.laws: list[Floats] = []
-        spread = max(float(plan.useful) * deviation(plan.noise), _LEAST_SPREAD)
+        spread = float(plan.useful) * deviation(plan.noise)
         self._most = min(max(self.total / spread, 1.0), float(LARGEST))
 
     def _number(self) -> float:
