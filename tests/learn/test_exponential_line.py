@@ -11,7 +11,6 @@ import pytest
 
 import discreet as dp
 from discreet import learn
-from discreet.audit import LearnedEvents, audit, outcome, repeated
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.noise import Noiseless, Seeded
@@ -108,31 +107,3 @@ def test_what_is_refused_and_what_counts_nowhere() -> None:
     assert 0 <= line().minimise(bad, bad) <= 1
     assert 0 <= line().minimise(np.zeros(0), np.zeros(0)) <= 1
     assert isinstance(line(1.0, Seeded(1)).event, dp.events.Unprotected)
-
-
-@pytest.mark.audit
-def test_the_line_keeps_its_claim_and_a_twin_without_the_clamp_does_not() -> None:
-    """One row far out; the twin counts it eight times, as if its loss were not clamped."""
-
-    def release(copies: int) -> Any:
-        made = line(2.0, loss=Rising(), knots=3)
-        return lambda rows: bool(
-            made.minimise(np.ones(copies * len(rows)), np.ones(copies * len(rows))) < 0.3
-        )
-
-    def audited(copies: int) -> Any:
-        return audit(
-            repeated(release(copies)),
-            np.zeros(0),
-            np.ones(1),
-            epsilon=2,
-            delta=0,
-            events=LearnedEvents(outcome),
-            trials=3000,
-            confidence=1 - 1e-6,
-        )
-
-    honest = audited(1)
-    assert honest.passes
-    assert honest.lower_bound > 0.2  # what this audit could refute
-    assert not audited(16).passes

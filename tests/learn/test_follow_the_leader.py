@@ -15,7 +15,6 @@ import pytest
 
 import discreet as dp
 from discreet import events, learn
-from discreet.audit import BrokenTwin, Finding, LearnedEvents, audit, check_pair, outcome, repeated
 from discreet.core.arrays import Floats
 from discreet.core.errors import Exhausted, InvalidData, InvalidParameter
 from discreet.learn.optimisers.prefix_sums import SpacedToeplitz, SpacedTree
@@ -213,75 +212,3 @@ def test_more_epochs_learn_more_where_the_spend_is_large() -> None:
         theta = leader.path(X, Y)[-1]
         losses.append(float(learn.LogisticLoss().value(X @ theta, Y).mean()))
     assert losses[1] < losses[0] < math.log(2)
-
-
-# -- audits ---------------------------------------------------------------------------------------
-
-FEW, MORE = np.zeros((0, 1)), np.ones((1, 1))
-SPEND = dp.ApproxDP(epsilon=2, delta=1e-3)
-
-
-def audited(release: Any, trials: int = 1000) -> Finding:
-    return audit(
-        repeated(release),
-        FEW,
-        MORE,
-        epsilon=2,
-        delta=1e-3,
-        events=LearnedEvents(outcome),
-        trials=trials,
-        confidence=1 - 1e-6,
-    )
-
-
-def last_sum(sums: Any, epochs: int, *, restart: bool = False, forget: bool = False) -> Any:
-    """Whether the noisy sum of all gradients is above half of what the row would make of it."""
-    passes = learn.Epochs(epochs=epochs, batches=1)
-    given: dict[str, Any] = {
-        "loss": Line(),
-        "within": learn.EuclideanBall(1e9),
-        "ridge": 1.0,
-        "dimension": 1,
-        "privacy": learn.Privacy(SPEND, dp.Row()),
-    }
-    whole = made(sums, passes=passes, **given)
-    once = made(sums, passes=replace(passes, epochs=1), **given)
-    less = replace(whole.counter, passes=learn.Epochs(epochs=1, batches=epochs))  # type: ignore[call-arg]
-
-    def release(rows: Floats) -> bool:
-        y = np.ones(len(rows))
-        if restart:  # every epoch has a path of its own, at the price of all
-            total = sum(float(once.open().step(rows, y)[0]) for _ in range(epochs))
-        elif forget:  # all epochs, with the noise of one
-            live = less.open()
-            for _ in range(epochs):
-                sums_so_far = live.step(np.array([len(rows) << sums.bits]))
-            total = float(sums_so_far[0]) * 2.0**-sums.bits
-        else:
-            live_leader = whole.open()
-            for _ in range(epochs):
-                live_leader.step(rows, y)
-            total = float(live_leader.point[0])
-        return total > epochs / 2
-
-    return release
-
-
-@pytest.mark.audit
-@pytest.mark.parametrize("sums", SUMS[:2], ids=repr)
-@pytest.mark.parametrize("mistake", ["restart", "forget"])
-def test_paths_keep_their_price_and_those_of_twins_do_not(sums: Any, mistake: str) -> None:
-    twin = BrokenTwin(
-        f"{sums!r}, {mistake}",
-        last_sum(sums, 8),
-        last_sum(sums, 8, **{mistake: True}),
-        "a row that is used eight times moves the sum eight times",
-    )
-    check_pair(twin, audited)
-
-
-@pytest.mark.audit
-@pytest.mark.parametrize("sums", SUMS[:2], ids=repr)
-def test_what_the_audit_could_refute(sums: Any) -> None:
-    """One use: the audit could have refuted a claim of epsilon .5."""
-    assert audited(last_sum(sums, 1), 6000).lower_bound > 0.5

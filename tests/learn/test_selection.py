@@ -11,7 +11,6 @@ from sklearn.linear_model import LogisticRegression as Plain
 
 import discreet as dp
 from discreet import events, learn
-from discreet.audit import Finding, LearnedEvents, audit, outcome, repeated
 from discreet.core.errors import DiscreetError, InvalidParameter, NotPrivate
 from discreet.learn.selection.folds import FitAndScore
 from discreet.learn.selection.row_predictions import row_predictions
@@ -236,76 +235,3 @@ def test_cross_validation_scores_all_folds_at_one_price() -> None:
     _, test = learn.train_test_split(900, unit=unit, people=people, share=0.3)
     assert 0.2 < test.mean() < 0.4
     assert (test.reshape(300, 3).min(axis=1) == test.reshape(300, 3).max(axis=1)).all()
-
-
-# -- audits ---------------------------------------------------------------------------------------
-
-
-def audited(release: Any, claim: float) -> Finding:
-    few, more = np.zeros(0), np.ones(1)
-    return audit(
-        repeated(release),
-        few,
-        more,
-        epsilon=claim,
-        delta=0,
-        events=LearnedEvents(outcome),
-        trials=6000,
-        confidence=1 - 1e-6,
-    )
-
-
-def best_of(epsilon: float, many: Any) -> Any:
-    """Whether the best of several noisy scores of one row is high: what a search tells."""
-    score = dp.mechanisms.DiscreteLaplace(epsilon=epsilon, sensitivity=1)
-
-    def release(rows: Any) -> bool:
-        return bool(score.release(np.full(many(), len(rows))).max() > 2)
-
-    return release
-
-
-@pytest.mark.audit
-def test_random_stopping_keeps_its_claim_and_telling_every_score_does_not() -> None:
-    """The twin tells the scores of all its runs, thirty, and claims what random stopping costs."""
-    law = learn.stopping_law(10, 0)
-    run = float(spend_of_run(dp.PureDP(epsilon=2), law).epsilon)  # type: ignore[union-attr]
-    drawn = iter(dp.noise.stopping_times(law, 200_000).tolist())
-    found = audited(best_of(run, lambda: next(drawn)), 2)
-    assert found.passes
-    assert found.lower_bound > 0.1  # what this audit could refute
-    # Thirty runs whose scores are all told cost thirty times as much.
-    all_told = dp.mechanisms.DiscreteLaplace(epsilon=run, sensitivity=1)
-    mean = audited(lambda rows: bool(all_told.release(np.full(30, len(rows))).mean() > 0.5), 2)
-    assert not mean.passes
-
-
-@pytest.mark.audit
-def test_a_search_keeps_its_claim() -> None:
-    """One row that comes or goes; what is told is whether the best model finds it likely."""
-    few, more = np.zeros((1, 1)), np.array([[0.0], [1.0]])
-    given = learn.LogisticRegression(bounds=(-1, 1), classes=[0, 1])
-    found = learn.GridSearch(
-        given,
-        {"C": [0.5, 2.0]},
-        spend=dp.PureDP(epsilon=4),
-        unit=ROW,
-        runs=2,
-        split=learn.Holdout(0.5),
-    )
-
-    def release(rows: Any) -> tuple[bool, bool]:
-        fitted = clone(found).fit(rows, np.ones(len(rows), dtype=int))
-        return bool(fitted.best_score_ > 0.6), bool(fitted.best_estimator_.coef_[0, 0] > 0)
-
-    verdict = audit(
-        repeated(release),
-        few,
-        more,
-        epsilon=4,
-        delta=0,
-        events=LearnedEvents(outcome),
-        trials=800,
-        confidence=1 - 1e-6,
-    )
-    assert verdict.passes

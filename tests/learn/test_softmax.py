@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import discreet as dp
 from discreet import events, learn
-from discreet.audit import LearnedEvents, audit, outcome, repeated
 from discreet.core.errors import InvalidParameter
 from discreet.learn.selection.row_predictions import row_predictions
 from discreet.noise import Noiseless, Seeded
@@ -74,39 +73,3 @@ def test_two_classes_people_and_no_rows() -> None:
     quiet = clone(MODEL).set_params(randomness=Noiseless(), bounds=(0, 8)).fit(x, y)
     assert quiet.score(x, y) > 0.9
     assert quiet.predict_proba(x).sum(axis=1) == pytest.approx(1)
-
-
-@pytest.mark.audit
-def test_softmax_keeps_its_claim_and_a_twin_that_clips_each_class_by_itself_does_not() -> None:
-    """Ten classes, each with a clip of its own: a row moves all of them, and noise is for one."""
-    few, more = np.zeros((0, 1)), np.ones((1, 1))
-    close = dp.ApproxDP(epsilon=2, delta=1e-3)
-
-    def release(clip: float) -> Any:
-        made = learn.SoftmaxDescent(
-            classes=2,
-            dimension=1,
-            steps=1,
-            clip=0.1 * clip,
-            privacy=learn.Privacy(close, dp.Row()),
-        )
-        if clip > 1:
-            made.__dict__["multiplier"] = made.multiplier / clip
-        return lambda rows: bool(
-            np.diff(made.minimise(rows, np.zeros(len(rows), dtype=int))[:, 0]) < -0.01
-        )
-
-    def audited(clip: float) -> Any:
-        return audit(
-            repeated(release(clip)),
-            few,
-            more,
-            epsilon=2,
-            delta=1e-3,
-            events=LearnedEvents(outcome),
-            trials=3000,
-            confidence=1 - 1e-6,
-        )
-
-    assert audited(1).passes
-    assert not audited(8).passes
