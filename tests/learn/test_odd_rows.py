@@ -67,6 +67,7 @@ READERS: dict[str, Reads] = {
     "GradientDescent, mirror": descent(within=learn.ProbabilitySimplex()),
     "FollowTheLeader, tree": leader(learn.TreeAggregation()).minimise,
     "FollowTheLeader, banded": leader(learn.BandedFactorisation()).minimise,
+    "SoftmaxDescent": learn.SoftmaxDescent(classes=2, dimension=2, privacy=CLOSE, steps=2).minimise,
     "Leader": lambda x, y: leader(learn.TreeAggregation()).open().step(x, y),
     "Hedge": lambda x, y: list(
         learn.Hedge(experts=2, rounds=2, spend=dp.PureDP(epsilon=1)).choose(x)

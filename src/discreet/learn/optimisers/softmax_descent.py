@@ -23,6 +23,7 @@ from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Gaussian as GaussianEvent
 from discreet.core.parameters import count, exact, positive
 from discreet.learn.bounded_noise import multiplier_for
+from discreet.learn.cells import numbers_of_rows, rows_of_numbers
 from discreet.learn.exact_sums import slices
 from discreet.learn.optimisers.gradient_descent import clipped_sum
 from discreet.learn.privacy import Privacy
@@ -35,6 +36,7 @@ from discreet.noise.laplace import checked_scale
 _BITS = 30
 _COUNT = 1 / 50
 """The share of the spend for the number of rows."""
+_LARGE = 2.0**200
 _SLOWEST, _FASTEST = 0.1, 10.0
 
 
@@ -101,7 +103,12 @@ class SoftmaxDescent:
         return {"noise of each step": step, "noise of the number of rows": number}
 
     def minimise(self, x: Floats, labels: Ints) -> Floats:
-        """Coefficients, one line for each class: the average of the second half of the path."""
+        """Coefficients, one line for each class: the average of the second half of the path.
+
+        Labels are places among the classes; a row of another counts nowhere. In a row, NaN counts
+        as zero, and numbers are cut at 2**200.
+        """
+        x, labels = self._admitted(x, labels)
         source, moved = self.privacy.randomness, self.privacy.moved
         heard = rounded_gaussian(exact(self.of_count) * moved, 1, source)
         rows = max(1.0, float(len(x) + int(heard[0])))
@@ -121,6 +128,14 @@ class SoftmaxDescent:
         """The rate of descent on means: faster where noise is small beside the rows."""
         quiet = math.sqrt(rows / (self.multiplier * self.privacy.moved))
         return min(_FASTEST, max(_SLOWEST, 0.3 * quiet))
+
+    def _admitted(self, x: Any, labels: Any) -> tuple[Floats, Ints]:
+        """The rows that count, as numbers, each cell by itself; only shapes are refused."""
+        rows = rows_of_numbers(x, self.dimension)
+        places = numbers_of_rows(labels, len(rows))
+        known = np.isin(places, np.arange(self.classes))
+        inside = np.nan_to_num(rows[known], nan=0.0, posinf=_LARGE, neginf=-_LARGE)
+        return np.clip(inside, -_LARGE, _LARGE), places[known].astype(np.int64)
 
     def _sum(self, x: Floats, labels: Ints, theta: Floats) -> Any:
         """The sum of clipped gradients, in steps; each row's is a function of that row alone."""
