@@ -101,6 +101,11 @@ def rows_of_numbers(values: Any, dimension: int | None = None) -> Floats:
 
 def numbers_of_rows(values: Any, rows: int) -> Floats:
     """One double for each row, refused by shape alone."""
+    return as_numbers(targets_of_rows(values, rows))
+
+
+def targets_of_rows(values: Any, rows: int) -> Any:
+    """One target for each row, whatever it is, refused by shape alone."""
     array = one_of_each(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -111,7 +116,7 @@ def numbers_of_rows(values: Any, rows: int) -> Floats:
             received=array.shape,
             remedy="Pass y with as many entries as X has rows.",
         )
-    return as_numbers(array)
+    return array
 
 
 def _parts(values: Any) -> list[Any]:

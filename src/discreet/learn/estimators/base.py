@@ -21,7 +21,7 @@ from discreet.core.arrays import Bools, Floats, Ints
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.learn.box import Box
-from discreet.learn.cells import as_numbers, is_array, listed_rows, one_of_each
+from discreet.learn.cells import as_numbers, is_array, listed_rows, targets_of_rows
 from discreet.learn.model_statement import model_facts, model_statement
 from discreet.learn.privacy import Privacy
 from discreet.learn.saved_models import model_to_json
@@ -114,17 +114,7 @@ def read_target(y: Any, rows: int) -> Any:
             expectation="a target: requires y to be passed, but the target y is None",
             remedy="Pass fit(X, y).",
         )
-    array = one_of_each(y)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.shape != (rows,):
-        raise InvalidData(
-            code="target_shape",
-            expectation="one target for each row, in one dimension",
-            received=array.shape,
-            remedy="Pass y with as many entries as X has rows.",
-        )
-    return array
+    return targets_of_rows(y, rows)
 
 
 _FEW = 32
