@@ -206,7 +206,10 @@ class LogisticRegression(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     def _optimiser(self, privacy: Privacy, dimension: int, classes: int) -> ClassOptimiser:
         ridge = _LEAST_RIDGE if self.C is None else 1 / float(positive("C", self.C))
         places = (1,) if classes == 2 else tuple(range(classes))
-        each = replace(privacy, spend=part_of(privacy.spend, Fraction(1, len(places))))
+        spend = part_of(privacy.spend, Fraction(1, len(places)))
+        if isinstance(spend, ApproxDP) and spend.by is not None:
+            spend = PureDP(epsilon=spend.epsilon)  # with a delta it has no price in rho
+        each = replace(privacy, spend=spend)
         return OneAgainstRest(perturbed(self._loss(), each, dimension, ridge), places)
 
     def _loss(self) -> Loss:

@@ -201,8 +201,6 @@ def _covered(spend: Guarantee) -> list[PureDP | ApproxDP]:
         if isinstance(reading, ZCDP):
             epsilon = largest_epsilon(lambda e: Pure(epsilon=e), reading)
             found.append(PureDP(epsilon=epsilon))
-        elif isinstance(reading, ApproxDP) and reading.by is not None:
-            found.append(PureDP(epsilon=reading.epsilon))  # the other has no price in rho
         elif isinstance(reading, PureDP | ApproxDP):
             found.append(reading)
     return found
