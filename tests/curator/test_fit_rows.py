@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -280,3 +282,43 @@ def test_without_noise_a_model_finds_what_is_there(which: str) -> None:
         assert quiet.score(X, COST) > 0.1
     else:
         assert np.unique(quiet.predict(X)).size == 3
+
+
+@pytest.mark.parametrize("unit", [dp.Row(), dp.Person("id", max_rows=2)])
+@pytest.mark.parametrize("label", ["x0 > 0.5", "CASE WHEN x0 > 0.5 THEN 'high' ELSE 'low' END"])
+def test_labels_may_be_computed(unit: Any, label: str) -> None:
+    text = f"SELECT x1, x2, {label} AS side FROM people"
+    made = curator(unit).fit(learn.LogisticRegression(), text, target="side", spend=PURE)
+    assert len(made.classes_) == 2
+
+
+@pytest.mark.parametrize("made", [learn.LogisticRegression, learn.GaussianNB])
+def test_labels_that_no_model_is_kept_with_are_refused_before_the_charge(made: Any) -> None:
+    days = [date(2026, 1, 1), date(2026, 1, 2)]
+    frame = FRAME[:100].with_columns(day=pl.Series([days[n % 2] for n in range(100)]))
+    columns = {**COLUMNS, "day": dp.Category(days)}
+    table = dp.table(frame, unit=dp.Row(), columns=columns)
+    source = dp.Curator(people=table, budget=PURE, ledger=dp.ledger.Memory())
+    before = source.remaining
+    for call in (source.preview_fit, source.fit):
+        with pytest.raises(DiscreetError, match="model_not_known"):
+            call(made(), "SELECT x0, day FROM people", target="day", spend=PURE)
+    assert source.remaining == before
+
+
+def test_a_clip_may_be_any_number() -> None:
+    given = {"target": "state", "spend": DELTA}
+    curator().fit(learn.SoftmaxRegression(clip=Fraction(1, 2), steps=2), LABELLED, **given)
+
+
+def test_a_delta_paid_in_rho_buys_what_has_a_price_there() -> None:
+    """With many features the noise of least deviation has none."""
+    names = [f"y{n}" for n in range(150)]
+    frame = FRAME[:20].with_columns(**dict.fromkeys(names, pl.col("x0")))
+    columns = {**COLUMNS, **dict.fromkeys(names, dp.Number(-1, 1))}
+    table = dp.table(frame, unit=dp.Row(), columns=columns)
+    text = f"SELECT {', '.join(names)}, state FROM people"
+    for share in (None, 0.2):
+        source = dp.Curator(people=table, budget=dp.ZCDP(rho=9), ledger=dp.ledger.Memory())
+        model = learn.LogisticRegression(**TWO, centring=share)
+        source.fit(model, text, target="state", spend=dp.ApproxDP(epsilon=1, delta=1e-3))

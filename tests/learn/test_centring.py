@@ -17,6 +17,7 @@ from discreet import learn
 from discreet.audit import LearnedEvents, audit, outcome, repeated
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
+from discreet.learn.box import Box
 from discreet.learn.centring import Centre, Centring, _inside, _sums
 from discreet.learn.privacy import Privacy
 from discreet.noise import Noiseless
@@ -191,3 +192,31 @@ def test_a_centre_keeps_its_claim_and_a_twin_with_too_little_noise_does_not() ->
     assert honest.passes
     assert honest.lower_bound > 1.2
     assert not finding(FreeOfCharge, 2).passes
+
+
+@pytest.mark.parametrize(
+    "bounds", [(1, 1 + 2.0**-52), (1234567.1, 1234567.2), (-3.1, -3.1 + 1e-12)]
+)
+def test_close_bounds_far_from_zero_move_no_sum_by_more_than_one(bounds: Any) -> None:
+    """Their middle is rounded, and an end was two units away from it."""
+    units = Box.of(bounds, 1).units_and_one(np.array([[bounds[0]], [bounds[1]], [np.inf]]))
+    for row in units:
+        assert np.abs(_sums(row[None])).max() <= 2**36
+
+
+def test_close_bounds_have_finite_coefficients() -> None:
+    low, high = 1.0, 1 + 2.0**-52
+    given: dict[str, Any] = {"bounds": (low, high), "classes": [0, 1], "unit": dp.Row()}
+    model = learn.LogisticRegression(spend=dp.PureDP(epsilon=50), **given)
+    model.fit(np.full((3000, 1), low), np.arange(3000) % 2)
+    assert np.isfinite(model.decision_function([[low], [high]])).all()
+    model.to_json()
+
+
+@pytest.mark.parametrize("spend", [spend for _, spend in KINDS[:3]])
+def test_a_share_of_next_to_nothing_is_refused_in_words(spend: Any) -> None:
+    model = learn.LogisticRegression(
+        spend=spend, unit=dp.Row(), bounds=(0, 1), classes=[0, 1], centring=1e-300
+    )
+    with pytest.raises(InvalidParameter, match="noise_beyond_grid"):
+        model.fit([[0.5], [0.6]], [0, 1])

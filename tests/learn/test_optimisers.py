@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -516,3 +517,12 @@ def test_noise_that_cannot_be_drawn_is_refused_before_rows_are_read(spend: Any, 
         more = {"rate_of_descent": 0.1} if name == "steps" else {}
         minimise(rows, labels if name == "softmax" else 2.0 * labels - 1, **more)
     assert codes <= {"scale_out_of_range"}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("clip", [1e-160, 1e-300, 1e-310, 5e-324, Fraction(1, 3), 1e300])
+def test_no_clip_is_so_small_that_a_row_is_longer(clip: Any) -> None:
+    """Quotients overflowed: a row added -2**63 steps, and warnings told that there was one."""
+    for gradient in ([1.0, 0.5], [2.0**200, 0.0], [np.inf, np.nan]):
+        steps = clipped_sum(np.array([gradient]), clip).astype(float)
+        assert np.linalg.norm(steps) <= 2.0**30

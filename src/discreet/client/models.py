@@ -58,6 +58,8 @@ def fit_to_json(
         )
     parameters = loaded.saved_models().parameters_of(estimator)
     parts = {_RENAMED.get(name, name): _listed(each) for name, each in parameters.items()}
+    if "centring" in parts and parts["centring"] is None:
+        parts["centring"] = 0  # what is left out would be the usual share
     return {
         "kind": "fit",
         "model": _WORDS[form.tag],

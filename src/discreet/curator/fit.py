@@ -137,6 +137,10 @@ class FitRequest(Generic[Fitted]):
 
     def offer(self, spend: Guarantee) -> Offer[Callable[[], Fitted]]:
         """The model as it is offered."""
+        from discreet.learn.saved_models import require_plain
+
+        if not self.own:
+            require_plain(self.columns.classes)  # the ledger keeps the model
         event, fitted = self.fitting(spend)
         return Offer(product=fitted, event=event, detail={"model": self.words})
 

@@ -41,6 +41,9 @@ _FINE = 34
 _COARSE = 30
 """A deviation is 2**34 steps, and never less than 2**30."""
 _MOST_BITS = 36
+_LARGEST = Fraction(2**100)
+_LEAST = 2.0**-1000
+"""Beyond these numbers nothing is bought, and doubles would end."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,7 @@ class BoundedNoise:
                 case ApproxDP() | ZCDP():
                     multiplier = multiplier_for(reading)
                     variance = sum(g.size**2 / float(g.share) for g in self.groups)
-                    options.append((multiplier**2 * variance, False, multiplier))
+                    options.append((multiplier * multiplier * variance, False, multiplier))
                 case LaplaceInRho():
                     continue
         _, pure, law = min(options, key=lambda option: option[0])
@@ -171,7 +174,7 @@ class _GroupNoise:
 
 def _group_noise(scale: Fraction, group: SumGroup, pure: bool) -> _GroupNoise:  # noqa: FBT001
     wide = math.sqrt((group.size + 1) * (group.size + 2) / 3) if pure else 1.0
-    deviation = wide * float(scale)
+    deviation = wide * float(min(scale, _LARGEST))
     power = floor_log2(Fraction(deviation))
     bits = min(_MOST_BITS, _FINE - power)
     if bits < max(0, _COARSE - power):
@@ -196,7 +199,8 @@ def multiplier_for(spend: ApproxDP | ZCDP) -> float:
 
 def _pure_variance(groups: Sequence[SumGroup], epsilon: float) -> float:
     return sum(
-        g.size * (g.size + 1) * (g.size + 2) / 3 / (epsilon * float(g.share)) ** 2 for g in groups
+        g.size * (g.size + 1) * (g.size + 2) / 3 / max((epsilon * float(g.share)) ** 2, _LEAST)
+        for g in groups
     )
 
 

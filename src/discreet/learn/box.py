@@ -88,7 +88,8 @@ class Box:
         out -= self.middle
         out /= self.half
         np.copyto(out, 0.0, where=np.isnan(out))
-        return out
+        # Close bounds far from zero have a middle that is none: their ends are beyond one.
+        return np.clip(out, -1, 1, out=out)
 
 
 def _not_bounds(name: str, received: object) -> InvalidParameter:

@@ -53,6 +53,11 @@ def model_to_dict(model: Any) -> dict[str, Any]:
     }
 
 
+def require_plain(value: Any) -> None:
+    """Refuse what no model can be written down with."""
+    _plain(value)
+
+
 def parameters_of(model: Any) -> dict[str, Any]:
     """The parameters that decide what a model is, as plain JSON."""
     names = FORMS[type(model)].parameters.names

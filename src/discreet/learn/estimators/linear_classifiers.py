@@ -44,8 +44,8 @@ def part_of(spend: Guarantee, share: Number) -> Guarantee:
     match spend:
         case PureDP(epsilon=epsilon):
             return PureDP(epsilon=exact(epsilon) * part)
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return ApproxDP(epsilon=exact(epsilon) * part, delta=exact(delta) * part)
+        case ApproxDP(epsilon=epsilon, delta=delta, by=by):
+            return ApproxDP(epsilon=exact(epsilon) * part, delta=exact(delta) * part, by=by)
         case ZCDP(rho=rho):
             return ZCDP(rho=exact(rho) * part)
     return spend
@@ -184,7 +184,7 @@ class LogisticRegression(ClassifierMixin, RowEstimator):  # type: ignore[misc]
         centre, theta = plan.fitted(box.units_and_one(rows), labels)
         inside = centre.within(box)
         self.bounds_ = np.clip([inside.low, inside.high], box.low, box.high)
-        self.coef_ = theta[:, :-1] / inside.half
+        self.coef_ = theta[:, :-1] / (centre.width * box.half)  # ends may have met
         self.intercept_ = theta[:, -1] - self.coef_ @ inside.middle
         self._keep(privacy, plan.event)
 
@@ -206,7 +206,10 @@ class LogisticRegression(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     def _optimiser(self, privacy: Privacy, dimension: int, classes: int) -> ClassOptimiser:
         ridge = _LEAST_RIDGE if self.C is None else 1 / float(positive("C", self.C))
         places = (1,) if classes == 2 else tuple(range(classes))
-        each = replace(privacy, spend=part_of(privacy.spend, Fraction(1, len(places))))
+        spend = part_of(privacy.spend, Fraction(1, len(places)))
+        if isinstance(spend, ApproxDP) and spend.by is not None:
+            spend = PureDP(epsilon=spend.epsilon)  # with a delta it has no price in rho
+        each = replace(privacy, spend=spend)
         return OneAgainstRest(perturbed(self._loss(), each, dimension, ridge), places)
 
     def _loss(self) -> Loss:

@@ -107,7 +107,9 @@ def clipped_sum(gradients: Floats, clip: float, bits: int = _BITS) -> Whole:
     """
     total = np.zeros(gradients.shape[1], dtype=object)
     for part in slices(len(gradients)):
-        rows = np.clip(np.nan_to_num(gradients[part], nan=0.0), -_FAR, _FAR) / clip
+        with np.errstate(all="ignore"):  # a quotient beyond all doubles is cut as well
+            rows = np.nan_to_num(gradients[part] / float(clip), nan=0.0)
+        rows = np.clip(rows, -_FAR, _FAR)
         length = np.sqrt(row_sums(rows**2))[:, None]
         rows *= (1 - 2.0**-40) / np.maximum(length, 1)
         total += np.trunc(rows * 2.0**bits).sum(axis=0).astype(np.int64).astype(object)

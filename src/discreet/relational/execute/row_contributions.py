@@ -102,7 +102,8 @@ class RowContributions:
         source = f"({self._inside}) AS q"
         if not self.keys_plain:
             names = [f"a.k{number}" for number in range(len(names))]
-            owner, contributed = ["o"], [content.text for content in self.contents()]
+            owner = ["o"] if owner else []
+            contributed = [content.text for content in self.contents()]
             source = f"({self.text()}) AS a"
         dialect = self.compiler.dialect
         cells = CellNumbers.of(self.keys, names, self.key_table, dialect, code)

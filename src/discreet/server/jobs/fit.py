@@ -44,9 +44,9 @@ _MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
     "pca": ("PCA", ("components",)),
     "scaler": ("StandardScaler", ()),
     "imputer": ("SimpleImputer", ()),
-    "logistic": ("LogisticRegression", ("classes", "c")),
-    "svc": ("LinearSVC", ("classes", "c")),
-    "softmax": ("SoftmaxRegression", ("classes", "steps", "clip")),
+    "logistic": ("LogisticRegression", ("classes", "c", "centring")),
+    "svc": ("LinearSVC", ("classes", "c", "centring")),
+    "softmax": ("SoftmaxRegression", ("classes", "steps", "clip", "centring")),
     "lasso": ("Lasso", ("target_bounds", "radius", "steps")),
     "kmeans": ("KMeans", ("clusters", "rounds")),
     "tree": ("DecisionTreeClassifier", ("classes", "depth")),
@@ -66,7 +66,8 @@ _CALLED = {
 class FitModelRequest(PricedRequest):
     """A SELECT, the kind of model that is fitted to its rows, and the column to be predicted.
 
-    ``bounds``, ``target_bounds`` and ``classes`` stand in place of what the owner declared.
+    ``bounds``, ``target_bounds`` and ``classes`` stand in place of what the owner declared. A
+    ``centring`` of zero means none.
     """
 
     kind: Literal["fit"] = "fit"
@@ -81,6 +82,7 @@ class FitModelRequest(PricedRequest):
     c: Annotated[Finite, Field(gt=0)] | None = None
     steps: Few | None = None
     clip: Annotated[Finite, Field(gt=0)] | None = None
+    centring: Annotated[Finite, Field(ge=0, lt=1)] | None = None
     radius: Annotated[Finite, Field(gt=0)] | None = None
     clusters: Few | None = None
     rounds: Few | None = None
@@ -104,6 +106,8 @@ class FitModelRequest(PricedRequest):
                     remedy=f"Leave {name} out.",
                 )
         called = {_CALLED.get(name, name): value for name, value in given.items()}
+        if self.centring == 0:
+            called["centring"] = None
         return getattr(learn, kind)(bounds=self.bounds, **called)
 
 
