@@ -111,7 +111,9 @@ def test_models_that_look_several_times_are_previewed_and_fitted(ann: ApiUser) -
     asked = ASKED | {"model": "logistic", "c": 2.0, "epsilon": 0.5}
     told = ann.post("previews", asked).json()["result"]
     assert told["groups"] == []
-    assert set(told["known_ahead"]) == {"noise of the linear term", "ridge"}
+    assert set(told["known_ahead"]) > {"noise of the linear term", "ridge"}
+    plain = ann.post("previews", asked | {"centring": 0}).json()["result"]
+    assert set(plain["known_ahead"]) == {"noise of the linear term", "ridge"}
     assert left(ann) == before
     made = ann.post("questions", asked).json()["result"]["model"]
     model = model_from_json(json.dumps(made))

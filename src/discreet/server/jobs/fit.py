@@ -44,9 +44,9 @@ _MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
     "pca": ("PCA", ("components",)),
     "scaler": ("StandardScaler", ()),
     "imputer": ("SimpleImputer", ()),
-    "logistic": ("LogisticRegression", ("classes", "c")),
-    "svc": ("LinearSVC", ("classes", "c")),
-    "softmax": ("SoftmaxRegression", ("classes", "steps", "clip")),
+    "logistic": ("LogisticRegression", ("classes", "c", "centring")),
+    "svc": ("LinearSVC", ("classes", "c", "centring")),
+    "softmax": ("SoftmaxRegression", ("classes", "steps", "clip", "centring")),
     "lasso": ("Lasso", ("target_bounds", "radius", "steps")),
     "kmeans": ("KMeans", ("clusters", "rounds")),
     "tree": ("DecisionTreeClassifier", ("classes", "depth")),
@@ -66,7 +66,8 @@ _CALLED = {
 class FitModelRequest(PricedRequest):
     """A SELECT, the kind of model that is fitted to its rows, and the column to be predicted.
 
-    ``bounds``, ``target_bounds`` and ``classes`` stand in place of what the owner declared.
+    ``bounds``, ``target_bounds`` and ``classes`` stand in place of what the owner declared. A
+    ``centring`` of 0 spends nothing on finding where rows lie.
     """
 
     kind: Literal["fit"] = "fit"
@@ -84,6 +85,7 @@ class FitModelRequest(PricedRequest):
     radius: Annotated[Finite, Field(gt=0)] | None = None
     clusters: Few | None = None
     rounds: Few | None = None
+    centring: Annotated[Finite, Field(ge=0, lt=1)] | None = None
     trees: Few | None = None
     depth: Annotated[Whole, Field(ge=1, le=20)] | None = None
     paid_before: Before | None = None
@@ -104,6 +106,8 @@ class FitModelRequest(PricedRequest):
                     remedy=f"Leave {name} out.",
                 )
         called = {_CALLED.get(name, name): value for name, value in given.items()}
+        if self.centring == 0:
+            called["centring"] = None
         return getattr(learn, kind)(bounds=self.bounds, **called)
 
 
@@ -164,5 +168,10 @@ def _previewed(ahead: FitPreview) -> dict[str, Any]:
         "affordable": ahead.affordable,
         "warnings": list(ahead.warnings),
         "known_ahead": dict(ahead.known_ahead),
+        "target_bounds": None if ahead.target_bounds is None else [*ahead.target_bounds],
+        "classes": [
+            each if isinstance(each, bool | int | float | str) else str(each)
+            for each in ahead.classes
+        ],
         "text": str(ahead),
     }
