@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -267,6 +268,22 @@ def test_refusals_of_fits_say_which_column_and_what_to_write(
     for call in (source.fit, source.preview_fit):
         with pytest.raises(DiscreetError, match=told):
             call(model, text, target=target, spend=PURE)
+
+
+def test_days_are_no_classes_and_cost_nothing() -> None:
+    first = np.datetime64("2024-01-01", "D")
+    frame = {"x": np.arange(9.0), "day": first + np.arange(9)}
+    columns: dict[str, Any] = {
+        "x": dp.Number(0, 9),
+        "day": dp.Dates(date(2024, 1, 1), date(2024, 1, 9)),
+    }
+    people = dp.table(pl.DataFrame(frame), unit=dp.Row(), columns=columns)
+    source = dp.Curator(people=people, budget=PURE, ledger=dp.ledger.Memory())
+    with pytest.raises(DiscreetError, match="Make such of the target in the SELECT"):
+        source.fit(
+            learn.DecisionTreeClassifier(), "SELECT x, day FROM people", target="day", spend=PURE
+        )
+    assert source.remaining == dp.PureDP(epsilon=10, unit=dp.Row())
 
 
 def test_a_preview_says_what_is_known_of_the_target() -> None:

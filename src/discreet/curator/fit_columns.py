@@ -158,6 +158,16 @@ def classes_of(estimator: Any, columns: BoundedColumns) -> tuple[tuple[Any, ...]
             remedy="Declare the target as dp.Category([...]), or name some of its values: "
             'classes=["yes", "no"].',
         )
+    other = {
+        type(each).__name__ for each in wanted if not isinstance(each, bool | int | float | str)
+    }
+    if other:
+        raise InvalidParameter(
+            code="classes_missing",
+            expectation="classes that are texts, numbers or truth values",
+            received=", ".join(sorted(other)),
+            remedy="Make such of the target in the SELECT, for instance month(day) AS month.",
+        )
     ordered = sorted(set(wanted))
     return tuple(ordered), tuple(places[each] for each in ordered)
 
