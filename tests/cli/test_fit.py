@@ -74,6 +74,7 @@ def test_a_dry_run_charges_nothing_and_writes_nothing(project: Path) -> None:
         (f"fit {ASKED} --model linear --out m.json", "spend_or_accuracy"),
         (f"{MAKE}", "nothing_to_write"),
         (f"{MAKE} --out m.txt", "output_format"),
+        (f"{MAKE} --out nowhere/m.json", "mkdir -p nowhere"),
         (f"{MAKE} --alpha 2 --out m.json", "option_of_another_model"),
         ('fit "SELECT age FROM visits" --model linear --epsilon 1 --out m.json', "fit_columns"),
         (f"fit {ASKED} --model linear --epsilon 99 --out m.json", "budget_exhausted"),
@@ -92,11 +93,14 @@ def test_a_model_that_looks_several_times_is_told_line_by_line(project: Path) ->
     assert "bounded rows are read into memory" in ahead.output
     assert "known before, in units of the bounds: noise of sums that find" in ahead.output
     assert "noise of the linear term" in ahead.output
+    assert "3 classes: " in ahead.output
     done = run(f"{asked} --out model.json")
     assert done.code == 0, done.error
     model = learn.load(project / "model.json")
     for label, line in zip(model.classes_, model.coef_, strict=True):
         assert f"{label}: coefficient age {line[0]:.6g}, cost {line[1]:.6g}" in done.output
+    low, high = model.bounds_[:, 0]
+    assert f"are clamped into: age {low:.4g} to {high:.4g}, cost" in done.output
     groups = run(
         'fit "SELECT age, cost FROM visits" --model kmeans --clusters 2 --epsilon 1 --out k.json'
     )

@@ -163,6 +163,7 @@ MODELS: dict[str, tuple[Callable[[], Any], str, str | None]] = {
     "scaler": (learn.StandardScaler, AGES, None),
     "imputer": (learn.SimpleImputer, AGES, None),
     "logistic": (lambda: learn.LogisticRegression(C=2), BY_AGE, "ward"),
+    "not centred": (lambda: learn.LogisticRegression(centring=None), BY_AGE, "ward"),
     "support": (lambda: learn.LinearSVC(classes=["surgery", "medicine"]), BY_AGE, "ward"),
     "as declared": (lambda: learn.LogisticRegression(centring=None), BY_AGE, "ward"),
     "lasso": (lambda: learn.Lasso(radius=0.5, steps=3, target_bounds=(0, 90)), AGES, "age"),

@@ -245,6 +245,57 @@ def test_what_cannot_be_fitted_is_refused_for_nothing(
     assert source.remaining == curator().remaining
 
 
+@pytest.mark.parametrize(
+    ("model", "text", "target", "told"),
+    [
+        (learn.Lasso(), NUMBERED, None, "Name it as the target"),
+        (learn.Lasso(), NUMBERED, "cots", "Did you mean cost?"),
+        (learn.Lasso(), "SELECT cost FROM people", "cost", "at least one feature"),
+        (learn.KMeans(2), NUMBERED, "cost", "Leave the target out"),
+        (learn.KMeans(2), "SELECT * FROM people", None, "Write them out"),
+        (learn.KMeans(2), "SELECT x0 + 1, x1 FROM people", None, "Name what is computed"),
+        (learn.KMeans(2), "SELECT x0, x0 FROM people", None, "each column once"),
+        (learn.KMeans(2), "SELECT x0, state FROM people", None, "Got 'state'"),
+        (learn.KMeans(2), "SELECT x0, x1 > 0 AS high FROM people", None, "Got 'high'"),
+        (learn.KMeans, ALONE, None, r"parentheses behind it: KMeans\(\)"),
+        (learn.KMeans(2), FRAME, None, r"for model.fit\(X, y\)"),
+        (learn.LogisticRegression(), ALONE, "x1", "list of classes: what may be in x1"),
+    ],
+)
+def test_refusals_of_fits_say_which_column_and_what_to_write(
+    model: Any, text: Any, target: str | None, told: str
+) -> None:
+    source = curator()
+    for call in (source.fit, source.preview_fit):
+        with pytest.raises(DiscreetError, match=told):
+            call(model, text, target=target, spend=PURE)
+
+
+def test_days_are_no_classes_and_cost_nothing() -> None:
+    first = np.datetime64("2024-01-01", "D")
+    frame = {"x": np.arange(9.0), "day": first + np.arange(9)}
+    columns: dict[str, Any] = {
+        "x": dp.Number(0, 9),
+        "day": dp.Dates(date(2024, 1, 1), date(2024, 1, 9)),
+    }
+    people = dp.table(pl.DataFrame(frame), unit=dp.Row(), columns=columns)
+    source = dp.Curator(people=people, budget=PURE, ledger=dp.ledger.Memory())
+    with pytest.raises(DiscreetError, match="Make such of the target in the SELECT"):
+        source.fit(
+            learn.DecisionTreeClassifier(), "SELECT x, day FROM people", target="day", spend=PURE
+        )
+    assert source.remaining == dp.PureDP(epsilon=10, unit=dp.Row())
+
+
+def test_a_preview_says_what_is_known_of_the_target() -> None:
+    source = curator()
+    ahead = source.preview_fit(learn.LogisticRegression(), LABELLED, target="state", spend=PURE)
+    assert f"{len(ahead.classes)} classes: {', '.join(ahead.classes)}" in str(ahead)
+    ahead = source.preview_fit(learn.Lasso(), NUMBERED, target="cost", spend=PURE)
+    assert "target within {:g} to {:g}".format(*ahead.target_bounds or ()) in str(ahead)
+    assert "target" not in str(source.preview_fit(learn.KMeans(2), ALONE, spend=PURE))
+
+
 def test_an_estimator_of_ones_own_is_handed_rows_only_where_measurements_are_allowed() -> None:
     class Own(learn.KMeans):
         pass

@@ -117,6 +117,9 @@ def test_more_spend_makes_them_narrower_and_half_confidence_too() -> None:
     people = np.ptp(narrow.population_intervals().coef, axis=1).mean()
     assert people > widths[1]
     assert "with confidence 0.95" in str(wide.coef_intervals())
+    assert "x0: " in str(wide.coef_intervals())
+    wide.features_ = [f"column {n}" for n in range(wide.n_features_in_)]  # as a SELECT names them
+    assert "column 0: " in str(wide.coef_intervals())
 
 
 def test_where_noise_drowns_the_sums_the_interval_is_the_whole_line() -> None:

@@ -113,6 +113,8 @@ def test_models_that_look_several_times_are_previewed_and_fitted(ann: ApiUser) -
     assert told["groups"] == []
     sums = {f"noise of sums that find the {what}" for what in ("middle", "width")}
     assert set(told["known_ahead"]) == {"noise of the linear term", "ridge", *sums}
+    plain = ann.post("previews", asked | {"centring": 0}).json()["result"]
+    assert set(plain["known_ahead"]) == {"noise of the linear term", "ridge"}
     assert left(ann) == before
     made = ann.post("questions", asked).json()["result"]["model"]
     model = model_from_json(json.dumps(made))

@@ -169,6 +169,12 @@ def _told(made: Any) -> str:
         lines.append(f"  intercept {levels}{between}")
     if hasattr(made, "classes_"):
         lines.append(f"  classes: {', '.join(map(str, made.classes_))}")
+    if hasattr(made, "leaf_counts_"):
+        lines.append(f"  trees: {len(made.leaf_counts_)}, of {made.leaf_counts_.shape[1]} leaves")
+    if hasattr(made, "bounds_"):
+        found = zip(made.features_, *made.bounds_, strict=True)
+        clamped = ", ".join(f"{of} {low:.4g} to {high:.4g}" for of, low, high in found)
+        lines.append(f"  where rows were found, and are clamped into: {clamped}")
     if known is not None:
         lines.append(_MEANING)
     unit = protection_text(made.guarantee_.unit)
@@ -223,10 +229,17 @@ def _require_kept(out: Path | None, *, dry_run: bool) -> None:
             expectation="a file for the model",
             remedy="Add --out model.json or --dry-run.",
         )
-    if out is not None and (out.suffix.lower() != ".json" or not out.parent.is_dir()):
+    if out is not None and out.suffix.lower() != ".json":
         raise InvalidParameter(
             code="output_format",
-            expectation="a name that ends in .json, in a folder that exists",
+            expectation="a name that ends in .json",
             received=out.name,
             remedy="Rename the file.",
+        )
+    if out is not None and not out.parent.is_dir():
+        raise InvalidParameter(
+            code="output_format",
+            expectation="a file in a folder that exists",
+            received=str(out),
+            remedy=f"Make the folder first: mkdir -p {out.parent}.",
         )

@@ -63,7 +63,8 @@ def init(
         typer.Option(
             "--column",
             metavar="NAME=DECLARATION",
-            help="age=number:0:120, ward=category:A,B,C or day=dates:2024-01-01:2024-12-31; "
+            help="age=number:0:120, rooms=integer:0:9, smokes=boolean, ward=category:A,B,C or "
+            "day=dates:2024-01-01:2024-12-31; "
             "category+null:A,B,C makes missing values a group of their own; "
             "repeat it for each column. Undeclared columns serve in WHERE only.",
         ),

@@ -47,7 +47,7 @@ def fit_to_json(
     estimator: Any, text: Any, *, target: str | None, spend: Guarantee | None
 ) -> dict[str, Any]:
     """A request to fit; refused here where the service has no word for the estimator."""
-    if not isinstance(estimator, FitsMoments | FitsRows):
+    if isinstance(estimator, type) or not isinstance(estimator, FitsMoments | FitsRows):
         raise not_from_moments(estimator)
     form = loaded.model_tags().FORMS.get(type(estimator))
     if form is None:
@@ -93,6 +93,8 @@ def fit_preview_of(plain: Mapping[str, Any], unit: PrivacyUnit) -> Any:
         affordable=plain["affordable"],
         warnings=tuple(plain["warnings"]),
         known_ahead=plain.get("known_ahead", {}),
+        target_bounds=None if (ends := plain.get("target_bounds")) is None else (ends[0], ends[1]),
+        classes=tuple(plain.get("classes", ())),
     )
 
 

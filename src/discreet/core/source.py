@@ -187,6 +187,13 @@ class FitsRows(Protocol):
 def not_from_moments(estimator: object) -> InvalidParameter:
     """What states no price before it sees rows is not fitted where a budget pays."""
     several = hasattr(estimator, "steps") and hasattr(estimator, "named_steps")
+    if isinstance(estimator, type):
+        return InvalidParameter(
+            code="not_from_moments",
+            expectation="an estimator of dp.learn, which says what it costs before it sees rows",
+            received=f"the class {estimator.__name__}",
+            remedy=f"Write parentheses behind it: {estimator.__name__}().",
+        )
     return InvalidParameter(
         code="not_from_moments",
         expectation="an estimator of dp.learn, which says what it costs before it sees rows",

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from discreet.core.errors import DiscreetError
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.source import (
@@ -28,7 +29,13 @@ from discreet.core.source import (
 )
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
-from discreet.curator.fit_columns import bounds_of, classes_of, features_of
+from discreet.curator.fit_columns import (
+    bounds_of,
+    classes_of,
+    clearer,
+    features_of,
+    sql_text,
+)
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
@@ -39,7 +46,7 @@ from discreet.noise.randomness import random_id
 from discreet.relational.execute.bounded_columns import BoundedColumns, ColumnTotals
 from discreet.relational.execute.table_moments import TableMoments
 from discreet.relational.execute.table_rows import TableRows
-from discreet.relational.frontends.as_sql import Asked, text_of
+from discreet.relational.frontends.as_sql import Asked
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.relational.limits.resources import require_handed
 from discreet.relational.plan.nodes import scans
@@ -72,24 +79,28 @@ class FitRequest(Generic[Fitted]):
         cls, context: Context, estimator: Fitted, text: Asked, target: str | None
     ) -> FitRequest[Fitted]:
         """The request that declarations and the estimator make; refusals here are free."""
-        if not isinstance(estimator, FitsMoments | FitsRows):
+        if isinstance(estimator, type) or not isinstance(estimator, FitsMoments | FitsRows):
             raise not_from_moments(estimator)
         # It becomes an inner query: the end of a statement or of a remark must not end the outer.
-        plain, kind = f"{text_of(text).rstrip().rstrip(';')}\n", estimator.target_kind
+        plain, kind = f"{sql_text(text).rstrip().rstrip(';')}\n", estimator.target_kind
         features = features_of(plain, target, kind)
         number = [target] if kind is TargetKind.NUMBER and target is not None else []
         label = target if kind is TargetKind.LABEL else None
-        declared = ColumnTotals.of(plain, [*number, *features], context.query)
-        bounds = bounds_of(estimator, declared.bounds, len(number))
-        Box.of(bounds, len(bounds[0]))  # refuses what is no interval, such as that of a constant
-        read = BoundedColumns.of(
-            declared,
-            bounds,
-            context.query,
-            context.database.engine,
-            needed=number[0] if number else None,
-            label=label,
-        )
+        read_columns = [*number, *features]
+        try:
+            declared = ColumnTotals.of(plain, read_columns, context.query)
+            bounds = bounds_of(estimator, declared.bounds, len(number))
+            Box.of(bounds, len(bounds[0]))  # refuses what is no interval, as that of a constant
+            read = BoundedColumns.of(
+                declared,
+                bounds,
+                context.query,
+                context.database.engine,
+                needed=number[0] if number else None,
+                label=label,
+            )
+        except DiscreetError as error:
+            raise clearer(error, plain, read_columns, label, context.query) from None
         classes, blocks = classes_of(estimator, read) if label is not None else (None, (0,))
         columns = FitColumns(
             features=tuple(features),

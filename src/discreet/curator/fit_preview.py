@@ -24,6 +24,7 @@ from discreet.relational.execute.table_rows import TableRows
 from discreet.release.guarantee import guarantee_text
 
 _SMALL = 100
+_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class FitPreview:
         warnings: What is amiss with the spend.
         known_ahead: Noise of a model that looks several times, and what follows from it, as far as
             public numbers tell; in units of the bounds.
+        target_bounds: The bounds of the target, where it is a number.
+        classes: What is told apart, where the target is a label.
     """
 
     query: str
@@ -64,6 +67,8 @@ class FitPreview:
     affordable: int
     warnings: tuple[str, ...] = ()
     known_ahead: Mapping[str, float] = field(default_factory=dict)
+    target_bounds: tuple[float, float] | None = None
+    classes: tuple[Any, ...] = ()
 
     @property
     def sums(self) -> int:
@@ -90,12 +95,19 @@ class FitPreview:
         lines = [
             self.query,
             f"within bounds: {bounds}",
+            *self._target_lines(),
             *self._noise_lines(),
             f"price: {guarantee_text(self.price)}; such fits left: {self.affordable}",
         ]
         return "\n".join([*lines, *(f"warning: {each}" for each in self.warnings)])
 
     __repr__ = __str__
+
+    def _target_lines(self) -> list[str]:
+        if self.target_bounds is not None:
+            return ["target within {:g} to {:g}".format(*self.target_bounds)]
+        few = [*map(str, self.classes[:_SHOWN])] + ["…"] * (len(self.classes) > _SHOWN)
+        return [f"{len(self.classes)} classes: {', '.join(few)}"] if few else []
 
     def _noise_lines(self) -> list[str]:
         if not self.groups:
@@ -130,6 +142,8 @@ def preview_fit(request: FitRequest[Any], spend: Guarantee) -> FitPreview:
         affordable=min((have // price for have, price in pairs if price), default=0),
         warnings=tuple(about_delta(spend, people_at_most(context, request.query))),
         known_ahead=ahead,
+        target_bounds=columns.target_bounds,
+        classes=columns.classes or (),
     )
 
 

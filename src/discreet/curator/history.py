@@ -74,6 +74,7 @@ class History:
     __repr__ = __str__
 
 
+_WIDTH = 80
 _ASKED = {
     EntryKind.RESERVED: "unfinished",
     EntryKind.RECORDED: "recorded",
@@ -142,4 +143,5 @@ def _question(body: Mapping[str, Any], detail: Mapping[str, Any]) -> str:
 
 
 def _short(text: str) -> str:
-    return " ".join(text.split())[:60]
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _WIDTH else f"{plain[: _WIDTH - 2]} …"

@@ -41,15 +41,18 @@ class CoefficientIntervals:
         confidence: With which each interval by itself covers.
         intercept: Two ends.
         coef: One row of two ends for each feature.
+        features: Their names, where the model knows them.
     """
 
     confidence: float
     intercept: Floats
     coef: Floats
+    features: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """A line for each."""
-        named = [("intercept", self.intercept), *((f"x{n}", c) for n, c in enumerate(self.coef))]
+        names = self.features or [f"x{n}" for n in range(len(self.coef))]
+        named = [("intercept", self.intercept), *zip(names, self.coef, strict=True)]
         lines = [f"{name}: {low:.4g} to {high:.4g}" for name, (low, high) in named]
         return "\n".join([f"with confidence {self.confidence:g}:", *lines])
 

@@ -26,7 +26,7 @@ def model_facts(model: Any, privacy: Privacy) -> dict[str, Any]:
         "ledger": False,
         "measures": [
             {
-                "measure": f"{model.n_features_in_} features",
+                "measure": f"{model.n_features_in_} feature{'s' * (model.n_features_in_ != 1)}",
                 "mechanism": model.mechanism,
                 "rows_per_unit": privacy.moved,
                 "grid": "numbers are rounded to less than a millionth of their bounds",

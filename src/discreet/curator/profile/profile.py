@@ -114,7 +114,8 @@ def _notes(
         if rows and unreadable > rows / 100:
             yield (
                 f"{each.name}: {unreadable / rows:.0%} of the rows are not read as declared and "
-                "count as missing; numbers are written 1234.5 and days 2024-01-31, without spaces"
+                "count as missing; numbers are written 1234.5 and days 2024-01-31, without spaces; "
+                "where a text file has 12.0, declare a number, not an integer"
             )
         beyond = int(str(each.facts.get("outside_the_list", 0)))
         if rows and beyond > rows / 100:

@@ -235,7 +235,11 @@ class Ridge(RegressorMixin, MomentEstimator):  # type: ignore[misc]
         ends = self.equations_.quantiles(
             ridge=float(self._ridge()), spread=spread, confidence=confidence, map_to=in_columns
         )
-        return CoefficientIntervals(float(confidence), ends[0], ends[1:])
+        names = tuple(
+            getattr(self, "features_", ())
+        )  # those of a SELECT, if it was of the last fit
+        known = names if len(names) == self.n_features_in_ else ()
+        return CoefficientIntervals(float(confidence), ends[0], ends[1:], known)
 
     def predict(self, X: Any) -> Floats:
         """Predictions, clamped to the declared bounds of the target as the training rows were."""

@@ -86,6 +86,7 @@ class FitModelRequest(PricedRequest):
     radius: Annotated[Finite, Field(gt=0)] | None = None
     clusters: Few | None = None
     rounds: Few | None = None
+    centring: Annotated[Finite, Field(ge=0, lt=1)] | None = None
     trees: Few | None = None
     depth: Annotated[Whole, Field(ge=1, le=20)] | None = None
     paid_before: Before | None = None
@@ -168,5 +169,10 @@ def _previewed(ahead: FitPreview) -> dict[str, Any]:
         "affordable": ahead.affordable,
         "warnings": list(ahead.warnings),
         "known_ahead": dict(ahead.known_ahead),
+        "target_bounds": None if ahead.target_bounds is None else [*ahead.target_bounds],
+        "classes": [
+            each if isinstance(each, bool | int | float | str) else str(each)
+            for each in ahead.classes
+        ],
         "text": str(ahead),
     }

@@ -305,7 +305,7 @@ def _require_ungrouped(name: str, column: EncodedColumn) -> None:
 
 def _unknown(name: str, columns: Mapping[str, EncodedColumn]) -> InvalidParameter:
     known = [each for each, column in columns.items() if column.size]
-    far = "Check the spelling, or declare it."
+    far = "Check the spelling, or have it among the columns that are synthesised."
     return InvalidParameter(
         code="attribute_unknown",
         expectation=f"one of the columns {known}",
