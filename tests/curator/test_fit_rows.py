@@ -352,7 +352,7 @@ def test_labels_that_no_model_is_kept_with_are_refused_before_the_charge(made: A
     source = dp.Curator(people=table, budget=PURE, ledger=dp.ledger.Memory())
     before = source.remaining
     for call in (source.preview_fit, source.fit):
-        with pytest.raises(DiscreetError, match="model_not_known"):
+        with pytest.raises(DiscreetError, match="classes_missing"):
             call(made(), "SELECT x0, day FROM people", target="day", spend=PURE)
     assert source.remaining == before
 

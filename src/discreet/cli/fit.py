@@ -6,7 +6,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from discreet.cli import display
@@ -165,6 +164,8 @@ def _told(made: Any) -> str:
     lines += _by_line(made, getattr(made, "cluster_centers_", None), "centre")
     if hasattr(made, "intercept_"):
         between = "" if known is None else _between(known.intercept)
+        import numpy as np  # heavy, and not needed for help
+
         levels = ", ".join(f"{each:.6g}" for each in np.ravel(made.intercept_))
         lines.append(f"  intercept {levels}{between}")
     if hasattr(made, "classes_"):

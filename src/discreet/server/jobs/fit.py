@@ -86,7 +86,6 @@ class FitModelRequest(PricedRequest):
     radius: Annotated[Finite, Field(gt=0)] | None = None
     clusters: Few | None = None
     rounds: Few | None = None
-    centring: Annotated[Finite, Field(ge=0, lt=1)] | None = None
     trees: Few | None = None
     depth: Annotated[Whole, Field(ge=1, le=20)] | None = None
     paid_before: Before | None = None
