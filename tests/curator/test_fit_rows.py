@@ -358,8 +358,9 @@ def test_labels_that_no_model_is_kept_with_are_refused_before_the_charge(made: A
 
 
 def test_a_clip_may_be_any_number() -> None:
-    given = {"target": "state", "spend": DELTA}
-    curator().fit(learn.SoftmaxRegression(clip=Fraction(1, 2), steps=2), LABELLED, **given)
+    half: Any = Fraction(1, 2)
+    model = learn.SoftmaxRegression(clip=half, steps=2)
+    curator().fit(model, LABELLED, target="state", spend=DELTA)
 
 
 def test_a_delta_paid_in_rho_buys_what_has_a_price_there() -> None:
