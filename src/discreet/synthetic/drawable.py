@@ -1,8 +1,8 @@
 """Whether a spend buys what can be drawn: looked at before any data is read or anything is charged.
 
 Noise may be too wide for 64 bits, or so narrow that there is none, and a price too large or too
-small for its law. The curator
-charges before it draws, so what cannot be drawn has to be refused when a mechanism is made.
+small for its law. The curator charges before it draws, so what cannot be drawn has to be refused
+when a mechanism is made.
 
 Source: contract, "What may be seen" (refusals before data is opened are free).
 """
