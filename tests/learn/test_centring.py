@@ -112,9 +112,11 @@ def test_rows_in_a_corner_are_found_and_learnt_from() -> None:
 
 
 def test_where_noise_is_too_large_to_tell_bounds_stay() -> None:
-    """With ten rows noise has three thousand times what is needed to move them."""
+    """With ten rows noise is three thousand times what it may be; thirty fits, all of them stay."""
     x, y = corner(10)
-    assert (model(spend=dp.PureDP(epsilon=0.01)).fit(x, y).bounds_ == [[0] * 3, [100] * 3]).all()
+    for _ in range(30):
+        found = model(spend=dp.PureDP(epsilon=0.01)).fit(x, y).bounds_
+        assert (found == [[0] * 3, [100] * 3]).all()
 
 
 def test_without_noise_the_middle_is_the_mean_and_the_width_holds_nine_of_ten() -> None:

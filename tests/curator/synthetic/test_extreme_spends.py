@@ -81,7 +81,7 @@ def test_every_spend_is_answered_or_refused_free(door: str, amounts: tuple[float
     answered = 0
     spends: list[tuple[Guarantee, Guarantee]]
     spends = [(BUDGET, dp.PureDP(epsilon=each)) for each in amounts]
-    spends += [(BUDGET, dp.PureDP(epsilon=Fraction(3, 1009)))]
+    spends += [(BUDGET, dp.PureDP(epsilon=each)) for each in (Fraction(3, 1009), 1)]
     spends += [(IN_RHO, dp.ZCDP(rho=each)) for each in amounts[-2:] + amounts[1:2]]
     for budget, spend in spends:
         source = curator(budget)
