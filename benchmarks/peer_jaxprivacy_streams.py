@@ -1,9 +1,9 @@
 """jax-privacy's factorisations of prefix sums; started by the suite ``streams``.
 
-A request has the ``kind`` (dense, banded or root), the ``horizon``, the ``bands``, the
-``objective`` (mean or largest) and the path to write the ``error`` to: the root of the mean or
-worst squared error of a prefix sum, at noise of one deviation per unit of the largest column. What
-is timed is finding the factorisation, after one call that compiles it.
+A request has the ``kind`` (dense, banded, buffered or root), the ``horizon``, the ``bands`` or
+buffers, the ``objective`` (mean or largest) and the path to write the ``error`` to: the root of the
+mean or worst squared error of a prefix sum, at noise of one deviation per unit of the largest
+column. What is timed is finding the factorisation, after one call that compiles it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ def found(request: dict[str, Any]) -> float:
         coefficients = mf.toeplitz.optimize_banded_toeplitz(
             n, request["bands"], reduction_fn=reduction
         )
+    elif request["kind"] == "buffered":
+        few, error = request["bands"], "mean" if request["objective"] == "mean" else "max"
+        strategy = mf.buffered_toeplitz.optimize(n=n, error=error, min_buffers=few, max_buffers=few)
+        coefficients = strategy.toeplitz_coefs(n)
     else:
         coefficients = mf.toeplitz.optimal_max_error_strategy_coefs(n)
     errors = mf.toeplitz.per_query_error(strategy_coef=coefficients, n=n)

@@ -19,6 +19,7 @@ from timing import Figure, alternate, clock, clock_on
 import discreet as dp
 from discreet import streams
 from discreet.streams.factorisation.banded import banded_coefficients
+from discreet.streams.factorisation.buffer_search import buffered_coefficients
 from discreet.streams.factorisation.optimum import optimum
 
 EVENTS = 10_000_000
@@ -30,8 +31,13 @@ CASES = (
     ("dense", 64, 0, "mean"),
     ("banded", 1024, 16, "largest"),
     ("banded", 1024, 256, "mean"),
+    ("buffered", 1024, 4, "mean"),
+    ("buffered", 16384, 3, "largest"),
     ("root", 4096, 0, "largest"),
 )
+
+
+_PARTS = {"banded": "bands", "buffered": "buffers"}
 
 
 def figures() -> list[Figure]:
@@ -149,14 +155,19 @@ def ours(kind: str, horizon: int, bands: int, objective: str) -> tuple[float, fl
     wanted = streams.ErrorObjective.MEAN if objective == "mean" else streams.ErrorObjective.LARGEST
     optimum.cache_clear()
     banded_coefficients.cache_clear()
+    buffered_coefficients.cache_clear()
     start = time.perf_counter()
     given = {"horizon": horizon, "spend": NORMAL, "unit": streams.EventLevel()}
-    made = (
-        streams.OptimalCounter(**given, objective=wanted)
-        if kind == "dense"
-        else streams.ToeplitzCounter(**given, bands=bands or None, objective=wanted)
-    )
-    squares = np.array([made.variance(t) for t in range(1, horizon + 1)])
+    if kind == "dense":
+        made = streams.OptimalCounter(**given, objective=wanted)
+        squares = np.array([made.variance(t) for t in range(1, horizon + 1)])
+    else:
+        made = (
+            streams.BufferedToeplitzCounter(**given, buffers=bands, objective=wanted)
+            if kind == "buffered"
+            else streams.ToeplitzCounter(**given, bands=bands or None, objective=wanted)
+        )
+        squares = np.cumsum(made.errors**2) * made.noise.distribution.std**2
     took = time.perf_counter() - start
     return float(np.sqrt(squares.mean() if objective == "mean" else squares.max())), took
 
@@ -181,7 +192,8 @@ def beside_peer() -> list[Figure]:
     for place, case in enumerate(CASES):
         error, took = ours(*case)
         theirs = answers[place] if place < len(answers) else None
-        label = f"streams/{case[0]}/{case[1]}{f'/{case[2]}_bands' if case[2] else ''}/{case[3]}"
+        few = f"/{case[2]}_{_PARTS[case[0]]}" if case[2] else ""
+        label = f"streams/{case[0]}/{case[1]}{few}/{case[3]}"
         remark = reason if theirs is None else f"{error:.6f} against {theirs[0]:.6f}"
         found += [
             Figure(

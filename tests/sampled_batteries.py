@@ -24,6 +24,8 @@ SAMPLED = {
         *("curator/test_extreme_spends", "curator/test_purchase", "learn/test_minimisers"),
         *("relational/conformance/test_conformance", "relational/adversarial/test_lines"),
         *("local/test_channels", "local/test_hostile_schemas", "learn/test_odd_cells"),
+        *("learn/test_few_rows", "synthetic/test_few_rows"),
+        *("curator/test_stated_delta", "curator/test_bounded_people"),
     )
 }
 SAMPLED_FOLDERS = tuple(

@@ -31,12 +31,12 @@ def lost_reply(pair: _Pair, data: bytes) -> bool:
     return True
 
 
-def late_request(pair: _Pair, data: bytes) -> bool:
+def late_request(pair: _Pair, data: bytes, *, seconds: float = 0.4) -> bool:
     """The client's end breaks at once; the server hears of it much later."""
     _reset(pair.client)
 
     def deliver() -> None:
-        time.sleep(0.4)
+        time.sleep(seconds)
         with suppress(OSError):
             pair.server.sendall(data)
         time.sleep(0.2)

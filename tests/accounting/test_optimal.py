@@ -86,7 +86,7 @@ def test_deltas_are_above_exact_ones_by_a_hair(odds: Fraction, times: int) -> No
 
 
 def test_tiny_deltas_and_many_mechanisms() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     for loss, delta, rough in [(1e-3, 1e-6, 19.42), (1e-3, 1e-30, 40.83), (1.0, 1e-30, 4653299.7)]:
         epsilon = optimal_epsilon(loss=loss, slack=0, times=10**7, delta=delta)
         assert epsilon == pytest.approx(rough, rel=1e-3)
@@ -95,7 +95,7 @@ def test_tiny_deltas_and_many_mechanisms() -> None:
         spread = math.sqrt(2 * 10**7 * math.log(1 / delta)) * loss
         assert epsilon < drift + spread
     assert optimal_epsilon(loss=1e4, slack=0, times=10**7, delta=1e-30) <= 1e11
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_leaks_alone() -> None:

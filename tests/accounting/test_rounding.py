@@ -58,7 +58,7 @@ def test_fractions_between_floats_are_rounded_to_the_private_side() -> None:
     below, above = rounded_down(tenth), math.nextafter(rounded_down(tenth), 1)
     assert below < tenth < above
     event = events.Gaussian(1)
-    assert event.delta(epsilon=tenth) == event.delta(epsilon=below)  # type: ignore[arg-type]
+    assert event.delta(epsilon=tenth) == event.delta(epsilon=below)
     assert zcdp_epsilon(tenth, 1e-6) >= zcdp_epsilon(above, 1e-6)
     assert zcdp_delta(1, tenth) >= zcdp_delta(1, below)
     assert gaussian_delta(tenth, 1) >= gaussian_delta(below, 1)
@@ -115,7 +115,7 @@ class Heard(Accountant[float]):
 def test_accountants_are_asked_at_no_more_than_was_given(value: Fraction) -> None:
     heard = Heard()
     priced = events.Gaussian(1).with_accountant(heard)
-    priced.delta(epsilon=value)  # type: ignore[arg-type]
-    priced.epsilon(delta=value)  # type: ignore[arg-type]
+    priced.delta(epsilon=value)
+    priced.epsilon(delta=value)
     assert all(Fraction(asked) <= value for asked in heard.asked)
     assert all(Fraction(math.nextafter(asked, 1)) > value for asked in heard.asked)

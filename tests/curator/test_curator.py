@@ -17,6 +17,7 @@ import pytest
 import discreet as dp
 from discreet.core.measurement import Measurement
 from discreet.curator.budget import as_written
+from discreet.curator.promise import promised
 from discreet.errors import (
     DiscreetError,
     EngineFailed,
@@ -153,11 +154,11 @@ def test_every_notion_of_budget_pays_no_more_than_the_spend(budget: Any, spend: 
         "SELECT ward, COUNT(*) AS n, AVG(age) AS a, MEDIAN(age) AS m FROM visits GROUP BY ward",
         spend=spend,
     )
-    promised = as_written(spend).per(curator.unit)
-    assert answer.guarantee == promised
+    stated = promised(as_written(spend).per(curator.unit), answer.event)
+    assert answer.guarantee == stated
     left = curator.spent
     if type(left) is type(spend):
-        assert left.implies(promised)
+        assert left.implies(stated)
 
 
 @pytest.mark.parametrize(

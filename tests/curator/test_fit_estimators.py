@@ -18,6 +18,7 @@ import discreet as dp
 from discreet import learn
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.curator.budget import as_written
+from discreet.curator.promise import promised
 from discreet.learn.load_models import model_from_json
 from discreet.noise import Noiseless
 
@@ -158,7 +159,7 @@ def test_every_budget_pays_and_models_say_what_was_promised(budget: Any, spend: 
     ):
         if source.preview_fit(model, text, target=target, spend=spend).affordable:
             made = source.fit(model, text, target=target, spend=spend)
-            assert made.guarantee_ == as_written(spend).per(dp.Row())
+            assert made.guarantee_ == promised(as_written(spend), made.event_).per(dp.Row())
             assert str(model_from_json(made.to_json()).statement) == str(made.statement)
     assert source.remaining != budget.per(dp.Row())
 

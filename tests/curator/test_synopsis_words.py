@@ -60,6 +60,11 @@ def test_a_note_does_not_pass_the_mean_error_off_as_that_of_a_count() -> None:
     bounded = partial(MatrixMechanism, reconstruction=NonNegative())
     mean = curator.synopsis(pairs(curator), mechanism=bounded, spend=HALF)
     assert "over all its queries" in mean.table("ward").answers[0].note
+    assert "without bias, are in `unprocessed`" in mean.table("ward").answers[0].note
+    before = mean.unprocessed
+    assert before is not None
+    assert before.table("ward").answers[0].interval is not None
+    assert before.unprocessed is learnt.unprocessed is None
 
 
 def test_counts_are_shown_with_their_intervals_as_answers_of_sql_are() -> None:

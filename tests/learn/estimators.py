@@ -33,6 +33,7 @@ DECLARED = "classes and bounds are declared, not read from the data"
 EXPECTED = {
     "check_dtype_object": RULE,
     "check_supervised_y_no_nan": RULE,
+    "check_estimators_empty_data_messages": "no rows are answered like any number of them",
     "check_supervised_y_2d": RULE,
     "check_classifiers_regression_target": RULE,
     "check_regressors_train": NOISE,

@@ -21,7 +21,7 @@ from .audits.attack import Attack
 from .audits.table import AUDITS, HEADINGS, NOTHING_TO_AUDIT, line
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "learn.md"
-READS_ROWS = ("fit", "minimise", "choose", "answer")
+READS_ROWS = ("fit", "minimise", "choose", "answer", "select")
 
 
 @pytest.fixture(scope="module")

@@ -221,4 +221,4 @@ def test_a_share_of_next_to_nothing_is_refused_in_words(spend: Any) -> None:
         spend=spend, unit=dp.Row(), bounds=(0, 1), classes=[0, 1], centring=1e-300
     )
     with pytest.raises(InvalidParameter, match="noise_beyond_grid"):
-        model.fit([[0.5], [0.6]], [0, 1])
+        model.fit(np.array([[0.5], [0.6]]), [0, 1])

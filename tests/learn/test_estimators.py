@@ -68,33 +68,33 @@ def test_what_is_kept_is_on_the_list(estimator: Any) -> None:
 def test_there_is_no_default_for_privacy(estimator: Any, missing: str) -> None:
     unprotected = clone(estimator).set_params(**{missing: None})
     with pytest.raises(InvalidParameter, match=r"privacy_missing|bounds_missing"):
-        unprotected.fit([[1.0, 2.0]], [1])
+        unprotected.fit(np.array([[1.0, 2.0]]), [1])
 
 
 @EACH
 def test_a_person_needs_identifiers_and_a_row_has_none(estimator: Any) -> None:
     person = clone(estimator).set_params(unit=dp.Person("id", max_rows=1))
     with pytest.raises(InvalidData, match="people_missing"):
-        person.fit([[1.0, 2.0]], [1])
-    assert person.fit([[1.0, 2.0]] * 3, [1] * 3, people=["a", "a", None]).event_
+        person.fit(np.array([[1.0, 2.0]]), [1])
+    assert person.fit(np.array([[1.0, 2.0]] * 3), [1] * 3, people=["a", "a", None]).event_
     with pytest.raises(InvalidParameter, match="people_without_person"):
-        clone(estimator).fit([[1.0, 2.0]], [1], people=["a"])
+        clone(estimator).fit(np.array([[1.0, 2.0]]), [1], people=["a"])
 
 
 @EACH
 def test_every_spend_buys_its_own_noise(estimator: Any) -> None:
     approximate = clone(estimator).set_params(spend=dp.ApproxDP(epsilon=1, delta=1e-6))
-    assert approximate.fit([[1.0, 2.0]], [1]).event_.epsilon(delta=1e-6) <= 1
+    assert approximate.fit(np.array([[1.0, 2.0]]), [1]).event_.epsilon(delta=1e-6) <= 1
     concentrated = clone(estimator).set_params(spend=dp.ZCDP(rho=0.1))
-    assert concentrated.fit([[1.0, 2.0]], [1]).event_.zcdp().rho <= 0.1
+    assert concentrated.fit(np.array([[1.0, 2.0]]), [1]).event_.zcdp().rho <= 0.1
     with pytest.raises(DiscreetError, match=r"spend_notion|gaussian_spend"):
-        clone(estimator).set_params(spend=dp.GaussianDP(mu=1)).fit([[1.0, 2.0]], [1])
+        clone(estimator).set_params(spend=dp.GaussianDP(mu=1)).fit(np.array([[1.0, 2.0]]), [1])
 
 
 @EACH
 def test_test_mode_is_marked(estimator: Any) -> None:
     seeded = clone(estimator).set_params(randomness=dp.noise.Seeded(1))
-    event = seeded.fit([[1.0, 2.0]], [1]).event_
+    event = seeded.fit(np.array([[1.0, 2.0]]), [1]).event_
     with pytest.raises(NotPrivate):
         event.epsilon(delta=0)
 
@@ -111,7 +111,7 @@ ODD: tuple[Any, ...] = ("x", None, [1], 10**400, 1j, {}, b"y", pd.NA)
 @pytest.mark.parametrize("odd", ODD, ids=lambda each: type(each).__name__)
 def test_one_odd_value_changes_no_other(odd: Any) -> None:
     rows = [[0.1, 0.5]] * 3 + [[odd, 0.5]]
-    found = read_numbers(rows)
+    found = read_numbers(rows, 2)
     assert found[:3].tolist() == rows[:3]
     assert found[3, 1] == 0.5
     assert np.isnan(found[3, 0])

@@ -44,16 +44,17 @@ def model(spend: Any, **more: Any) -> Any:
     )
 
 
-def refitted(x: Floats, y: Floats, spend: Any) -> Any:
+def refitted(x: Floats, y: Floats, spend: Any, runs: int = RUNS) -> Any:
     """Fits many times to the same rows, whose exact sums are added up once."""
-    boxes = Box.of((-2, 2), 1), Box.of((-1, 1), 2)
+    features = x.shape[1]
+    boxes = Box.of((-2, 2), 1), Box.of((-1, 1), features)
     every = np.ones(len(x), dtype=bool)
     exact = one_block(moments_of(((y[:, None], boxes[0]), (x, boxes[1])), every))
     privacy = Privacy(spend, dp.Row())
-    for _ in range(RUNS):
+    for _ in range(runs):
         made = model(spend)
-        made.n_features_in_ = 2
-        noise = made.sums_noise(privacy, 2)
+        made.n_features_in_ = features
+        noise = made.sums_noise(privacy, features)
         made._learn(noise, exact, boxes[1])
         made._keep(privacy, noise.event)
         yield made
@@ -126,6 +127,24 @@ def test_where_noise_drowns_the_sums_the_interval_is_the_whole_line() -> None:
     x, y = drawn(20)
     found = model(dp.PureDP(epsilon=0.1)).fit(x, y).coef_intervals()
     assert np.isinf(ends_of(found)).all()
+
+
+def test_intervals_that_have_ends_by_luck_hold_as_well() -> None:
+    """Where most are the whole line, those with ends are those that noise flattered.
+
+    Of 600, about one in 25 has ends and they miss in fewer than 3 of 1000 fits: ten or more misses
+    are rarer than 1e-4. With ends wherever most draws are regular, about 17 of 105 missed.
+    """
+    x = np.clip(0.4 + 0.2 * RNG.normal(0, 1, (150, 1)), -1, 1)
+    y = 0.2 + 0.6 * x[:, 0] + RNG.normal(0, 0.2, 150)
+    true = np.linalg.lstsq(np.concatenate([np.ones((150, 1)), x], axis=1), y)[0]
+    found = missed = 0
+    for made in refitted(x, y, dp.ApproxDP(epsilon=1.5, delta=1e-6), runs=600):
+        ends = ends_of(made.coef_intervals())
+        found += bool(np.isfinite(ends).all())
+        missed += not covered(ends, true).all()
+    assert 0 < found < 300
+    assert missed < 10
 
 
 def test_intervals_survive_a_file() -> None:

@@ -68,7 +68,8 @@ def test_no_cell_and_no_target_makes_a_fit_raise_or_warn(estimator: Any) -> None
     targets = [*ODD, *[0, 1] * len(ODD)][: len(everything)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        clone(estimator).fit(everything, targets)
+        listed = clone(estimator).set_params(bounds=([-10, -10], [10, 10]))
+        listed.fit(everything, targets)
         clone(estimator).fit(objects(everything), objects([[each] for each in targets]))
 
 

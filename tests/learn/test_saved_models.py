@@ -68,3 +68,23 @@ def test_what_was_not_fitted_or_is_of_ones_own_is_not_written() -> None:
         dp.learn.Ridge().to_json()
     with pytest.raises(InvalidParameter, match="model_not_known"):
         Own(**given).fit(X, Y).to_json()
+
+
+@pytest.mark.parametrize("value", [3, -1, 10**6])
+def test_a_forest_that_asks_for_features_that_are_none_is_refused(value: int) -> None:
+    forest = dp.learn.RandomForestClassifier(
+        n_estimators=1,
+        max_depth=5,
+        spend=dp.PureDP(epsilon=1),
+        unit=dp.Row(),
+        bounds=(-10, 10),
+        classes=[0, 1, 2],
+    )
+    plain = json.loads(forest.fit(X, Y).to_json())
+    assert model_from_json(json.dumps(plain)).predict(X).shape == (60,)
+    nodes = plain["fitted"]["splits_"][0]["splits"]["features"]
+    for place in range(len(nodes)):
+        usual, nodes[place] = nodes[place], value
+        with pytest.raises(InvalidParameter, match="model_not_json"):
+            model_from_json(json.dumps(plain))
+        nodes[place] = usual

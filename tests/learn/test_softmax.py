@@ -69,7 +69,7 @@ def test_two_classes_people_and_no_rows() -> None:
     fitted = two.fit(x, y, people=np.arange(150) // 2)
     assert fitted.coef_.shape == (1, 4)
     assert fitted.predict_proba(x).sum(axis=1) == pytest.approx(1)
-    assert np.isfinite(clone(MODEL).fit([[np.nan, np.inf]], [7]).coef_).all()
+    assert np.isfinite(clone(MODEL).fit(np.array([[np.nan, np.inf]]), [7]).coef_).all()
     quiet = clone(MODEL).set_params(randomness=Noiseless(), bounds=(0, 8)).fit(x, y)
     assert quiet.score(x, y) > 0.9
     assert quiet.predict_proba(x).sum(axis=1) == pytest.approx(1)

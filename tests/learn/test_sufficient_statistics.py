@@ -113,8 +113,8 @@ def test_rows_without_target_and_unknown_labels_count_nowhere() -> None:
     alone = moments_of(((y[:1], boxes[1]), (x[:1], boxes[0])), np.array([True]))
     assert (with_nan == alone).all()
     model = learn.GaussianNB(**{**QUIET, "bounds": (-1, 1)}, classes=[0, 1])
-    few = model.fit([[0.5], [-0.5]] * 50, [0, 1] * 50).theta_
-    more = model.fit([[0.5], [-0.5], [0.9]] * 50, [0, 1, 7] * 50).theta_
+    few = model.fit(np.array([[0.5], [-0.5]] * 50), [0, 1] * 50).theta_
+    more = model.fit(np.array([[0.5], [-0.5], [0.9]] * 50), [0, 1, 7] * 50).theta_
     assert (few == more).all()
 
 

@@ -16,9 +16,10 @@ import pytest
 from discreet import local
 from discreet.core.errors import DiscreetError, Exhausted
 from discreet.core.events.mechanisms import DiscreteLaplace
+from discreet.core.unit import Row
 from discreet.local.oracle import SupportOracle
 from discreet.local.personal_ledger import PersonalLedger, epsilon_over_time
-from discreet.local.poisoning import gain_of_one, poison, recovered, tolerant
+from discreet.local.poisoning import gain_of_one, poison, recovered, support_of_lies, tolerant
 from discreet.local.secure_sum import SecureSum
 from tests.local.enumeration import course_law, law, worst_ratio
 from tests.local.examples import collection
@@ -156,7 +157,46 @@ def test_liars_move_a_target_by_the_stated_gain_and_bounds_hold(kind: str) -> No
     assert np.all(bounds.low <= 1 / 8)
     assert np.all(bounds.high >= 1 / 8)
     better = recovered(oracle, found, liars=liars)
-    assert abs(better[7] - 1 / 8) < abs(found.projected().shares[7] - 1 / 8)
+    assert np.all(np.abs(better.shares - 1 / 8) < 6 * better.standard_errors)
+    side = float(support_of_lies(oracle))  # what lies about one value say of the others
+    told = oracle._supports(oracle.aggregate(lies), np.arange(7))
+    assert np.all(np.abs(told - liars * side) <= 6 * math.sqrt(liars * side * (1 - side)))
+
+
+@pytest.mark.parametrize("liars", [0, 1000, 2000, 4000])
+@pytest.mark.parametrize("target", [0, 3])
+@pytest.mark.parametrize("kind", [*ORACLES, "subset"])
+def test_what_lies_add_and_take_is_set_right_for_every_value(
+    kind: str, target: int, liars: int
+) -> None:
+    """On expected supports, so exactly; nobody has value 0."""
+    oracle = {**ORACLES, "subset": local.SubsetSelection(epsilon=1, domain=8)}[kind]
+    people, truth = 10_000, np.array([0, *[1 / 7] * 7])
+    p, q = (float(chance) for chance in oracle.support_chances)
+    lies = np.full(8, float(support_of_lies(oracle)))
+    lies[target] = 1
+    honest = q + (p - q) * truth
+    supports = (people - liars) * honest + liars * lies
+    shares = (supports / people - q) / (p - q)
+    assert liars == 0 or np.argmax(shares) == target
+    found = local.Frequencies(shares, np.full(8, 1e-4), people)
+    better = recovered(oracle, found, liars=liars)
+    assert better.shares == pytest.approx(truth, abs=1e-12)
+    assert better.variances == pytest.approx(1e-4 * (people / (people - liars)) ** 2)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2])
+def test_a_value_that_only_liars_name_reads_as_nothing(share: float) -> None:
+    """The mean of 40 estimates of a share of 0, from real reports; six standard errors."""
+    oracle = ORACLES["direct"]
+    people, readings = 10_000, []
+    liars = int(people * share)
+    for _ in range(40):
+        honest = oracle.privatize_many(1 + np.arange(people - liars) % 7)
+        tally = oracle.aggregate(honest) + oracle.aggregate(poison(oracle, 0, liars=liars))
+        better = recovered(oracle, oracle.estimate(tally), liars=liars)
+        readings.append(better.shares[0])
+    assert abs(np.mean(readings)) < 6 * better.standard_errors[0] / math.sqrt(40)
 
 
 def test_the_gain_of_a_liar_grows_as_epsilon_falls() -> None:
@@ -167,23 +207,22 @@ def test_the_gain_of_a_liar_grows_as_epsilon_falls() -> None:
 
 @pytest.mark.parametrize("vector", [[2**62] * 4, [-(2**63)], [2**64 - 1], [1, 1], [2**63, 2**63]])
 def test_a_vector_that_is_too_long_counts_as_none_however_long(vector: list[int]) -> None:
-    """The share of noise at epsilon 40 is nothing, but for a chance below 1e-15."""
-    quiet = SecureSum(epsilon=40, sensitivity=1, at_least=1)
+    """The share of noise at epsilon 80 is nothing, but for a chance below 1e-15."""
+    quiet = SecureSum(epsilon=80, norm=1, at_least=1, unit=Row())
     kind = np.uint64 if max(vector) >= 2**63 else np.int64
     assert quiet.noisy(np.array(vector, dtype=kind)).tolist() == [0] * len(vector)
     assert quiet.noisy(np.array([0, 1], dtype=kind)).tolist() == [0, 1]
 
 
 def test_the_secure_sum_is_the_sum_with_discrete_laplace_noise() -> None:
-    summed = SecureSum(epsilon=1, sensitivity=1, at_least=8)
-    assert summed.event == DiscreteLaplace(epsilon=1, steps=1)
-    vectors = [np.array([1, 0] * 1500) for _ in range(10)]
+    summed = SecureSum(epsilon=1, norm=1, at_least=8, unit=Row())
+    assert summed.event == DiscreteLaplace(epsilon=1, steps=2)
     vectors = [np.eye(1, 3000, person, dtype=np.int64)[0] for person in range(10)]
     total = summed.total(vectors, left=(2, 5))
     truth = np.zeros(3000, dtype=np.int64)
     truth[[0, 1, 3, 4, 6, 7, 8, 9]] = 1
     noise = total - truth
-    a = math.exp(-1)
+    a = math.exp(-1 / 2)
     variance = 2 * a / (1 - a) ** 2  # eight shares arrived, for which noise was made
     assert np.mean(noise.astype(float) ** 2) == pytest.approx(variance, rel=0.35)
     zero = (1 - a) / (1 + a)
@@ -191,20 +230,20 @@ def test_the_secure_sum_is_the_sum_with_discrete_laplace_noise() -> None:
 
 
 def test_what_the_server_sees_of_one_person_is_uniform() -> None:
-    summed = SecureSum(epsilon=1, sensitivity=1, at_least=2)
+    summed = SecureSum(epsilon=1, norm=1, at_least=2, unit=Row())
     seen = summed.masked([np.zeros(4000, dtype=np.int64)] * 2).contributions[0]
     high = float(np.mean(seen >> np.uint64(63)))
     assert abs(high - 0.5) < 6 * 0.5 / math.sqrt(4000)
 
 
 def test_too_few_who_stay_unmask_nothing_and_long_vectors_count_as_none() -> None:
-    summed = SecureSum(epsilon=1, sensitivity=1, at_least=3)
+    summed = SecureSum(epsilon=1, norm=1, at_least=3, unit=Row())
     vectors = [np.array([1, 0])] * 3
     with pytest.raises(DiscreetError, match="local_sum_too_few"):
         summed.total(vectors, left=(0,))
     with pytest.raises(DiscreetError, match="local_sum_vector"):
         summed.noisy([0.5])
-    quiet = SecureSum(epsilon=30, sensitivity=1, at_least=3)
+    quiet = SecureSum(epsilon=60, norm=1, at_least=3, unit=Row())
     total = quiet.total([np.array([1, 1]), np.array([0, 1]), np.array([0, 1])])
     assert total.tolist() == [0, 2]
 

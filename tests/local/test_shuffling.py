@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,6 +69,14 @@ def test_memoised_and_seeded_reports_earn_nothing() -> None:
     seeded = local.DirectEncoding(epsilon=1, domain=5, randomness=Seeded(0))
     with pytest.raises(NotPrivate, match="local_shuffled_test_mode"):
         shuffled_event(collection(seeded), people=100)
+
+
+@pytest.mark.parametrize("given", [oracles(1)["direct"], None, "survey", 3])
+def test_what_is_no_collection_is_refused_by_name(given: Any) -> None:
+    with pytest.raises(InvalidParameter, match="not_a_local_randomiser"):
+        shuffled_event(given, people=100)
+    with pytest.raises(InvalidParameter, match="not_a_local_randomiser"):
+        shuffle(given, [], people=100)
 
 
 def test_a_round_has_the_reports_without_order_and_nonce() -> None:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import bdtrc, ndtr, xlogy
+from scipy.stats import binom
 
 from discreet import events
 from discreet.audit import (
@@ -25,6 +27,7 @@ from discreet.audit import (
 from discreet.audit.testers import exp_bounds, worst_ratio
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.mechanisms import RandomizedResponse, Warner
+from discreet.mechanisms.randomized_response import reach_of_count
 from discreet.noise import Noiseless, Seeded
 
 COIN = Warner(keep=Fraction(3, 4))
@@ -171,11 +174,20 @@ class TestRandomizedResponse:
 
     def test_the_error_of_a_mean(self) -> None:  # 004a:B2
         mechanism = RandomizedResponse(epsilon=1, categories=2)
-        assert mechanism.error(confidence=0.95, people=10**4) == pytest.approx(0.04839, abs=5e-6)
-        people = mechanism.people_for(0.04839, confidence=0.95)
-        assert people == pytest.approx(10**4, rel=1e-3)
-        assert mechanism.error(confidence=0.95, people=people) <= 0.04839
-        assert mechanism.error(confidence=0.95, people=people - 1) > 0.04839
+        printed = 0.04839  # Chebyshev's
+        assert mechanism.error(confidence=0.95, people=10**4) == pytest.approx(0.021423, abs=5e-7)
+        people = mechanism.people_for(printed, confidence=0.95)
+        assert people == 2009
+        assert mechanism.error(confidence=0.95, people=people) <= printed
+        assert mechanism.error(confidence=0.95, people=people - 1) > printed
+
+    def test_a_coin_for_an_error_asks_hardly_more_than_the_normal_law(self) -> None:
+        coin = Warner.for_error(0.05, confidence=0.95, people=10_000)
+        contrast = 2 * float(coin.keep) - 1
+        people = (1.959964 / (2 * 0.05 * contrast)) ** 2  # what the normal law asks for
+        assert people <= 10_000 <= people * 1.03
+        assert coin.error(confidence=0.95, people=10_000) <= 0.05
+        assert Warner(keep=0.75).error(confidence=0.5, people=1) == pytest.approx(2**0.5)
 
     def test_the_printed_estimator_is_a_broken_twin(self, source: Seeded) -> None:
         # 004a:B2: it lacks the factor N on its correction.
@@ -248,3 +260,94 @@ class TestBoth:
             unsafe = replace(mechanism, randomness=randomness)
             assert isinstance(unsafe.event, events.Unprotected)
         assert replace(mechanism, randomness=Noiseless()).release([1, 0, 1]).tolist() == [1, 0, 1]
+
+
+def largest_tail(people: int, reach: float) -> float:
+    """The exact supremum, over all shares of yes, of one side's chance of so far from the mean.
+
+    While the least whole number from the mean plus the reach stays, the chance rises with the
+    share: it is largest where they meet.
+    """
+    whole = np.arange(math.ceil(reach), people + 1, dtype=np.float64)
+    return float(np.max(bdtrc(whole - 1, people, (whole - reach) / people), initial=0.0))
+
+
+PEOPLE = [*range(1, 65), 100, 257, 1000, 4096, 20_000]
+TAILS = [0.5, 0.2, 0.05, 0.01, 1e-4, 1e-9]
+
+
+def test_the_reach_of_a_count_holds_for_every_share_and_is_tight() -> None:
+    ratios = []
+    for people in PEOPLE:
+        for tail in TAILS:
+            reach = reach_of_count(people, tail)
+            assert largest_tail(people, reach) <= tail / 2 * (1 + 1e-9), (people, tail)
+            ratios.append((people, tail, reach))
+    for people, tail, reach in ratios:
+        if people >= 1000 and tail >= 1e-4:
+            assert largest_tail(people, reach - 1.6) > tail / 2, (people, tail)
+
+
+def test_without_the_one_person_more_the_reach_is_too_short() -> None:
+    """The broken twin: the normal law as if it were exact."""
+    short = [
+        (people, tail)
+        for people in PEOPLE
+        for tail in TAILS
+        if largest_tail(people, reach_of_count(people, tail) - 1) > tail / 2
+    ]
+    assert len(short) > len(PEOPLE)
+
+
+@pytest.mark.parametrize("keep", [Fraction(3, 5), Fraction(3, 4), Fraction(9, 10)])
+def test_the_reach_holds_for_people_who_differ(keep: Fraction) -> None:
+    """A fixed number who would say yes: the law of the sum of two binomials, exactly."""
+    p = float(keep)
+    for people in (5, 20, 61):
+        for yes in range(people + 1):
+            one = binom.pmf(np.arange(yes + 1), yes, p)
+            two = binom.pmf(np.arange(people - yes + 1), people - yes, 1 - p)
+            law = np.convolve(one, two)
+            off = np.abs(np.arange(people + 1) - (yes * p + (people - yes) * (1 - p)))
+            for tail in (0.2, 0.05, 1e-4):
+                stated = Warner(keep=keep).error(confidence=1 - tail, people=people)
+                wrong = law[off >= stated * people * (2 * p - 1)].sum()
+                assert wrong <= tail * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    "keep", [Fraction(11, 20), Fraction(3, 5), Fraction(3, 4), Fraction(9, 10)], ids=str
+)
+def test_unlike_chances_spread_less_than_like_ones(keep: Fraction) -> None:
+    """Hoeffding's comparison as the reach uses it, in exact fractions: every n up to 12."""
+    compared = 0
+    for people in range(1, 13):
+        for yes in range(people + 1):
+            chances = [keep] * yes + [1 - keep] * (people - yes)
+            mean = sum(chances, Fraction(0))
+            unlike, like = _law_of_sum(chances), _law_of_sum([mean / people] * people)
+            for c in range(math.ceil(mean) + 1, people + 1):
+                assert sum(unlike[c:]) <= sum(like[c:])
+                compared += 1
+    assert compared > 200
+
+
+def _law_of_sum(chances: list[Fraction]) -> list[Fraction]:
+    law = [Fraction(1)]
+    for chance in chances:
+        told = [Fraction(0), *(chance * mass for mass in law)]
+        law = [a + (1 - chance) * b for a, b in zip(told, [*law, Fraction(0)], strict=True)]
+    return law
+
+
+def test_the_normal_law_of_the_entropy_is_above_the_tail() -> None:
+    """Zubkov and Serov's bound as the reach uses it: every n up to 100, every c above the mean."""
+    shares = np.arange(1, 40)[:, None] / 40
+    for people in range(1, 101):
+        c = np.arange(1, people + 1, dtype=np.float64)[None, :]
+        at = (c - 1) / people
+        entropy = xlogy(at, at / shares) + xlogy(1 - at, (1 - at) / (1 - shares))
+        bound = ndtr(-np.sqrt(2 * people * np.maximum(entropy, 0)))
+        above = at > shares
+        tail = bdtrc(np.broadcast_to(c - 1, above.shape), people, shares)
+        assert (tail <= bound * (1 + 1e-9))[above].all()

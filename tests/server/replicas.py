@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
@@ -18,17 +17,17 @@ from discreet.server.rights import PersonRole
 from discreet.server.services.people import NewToken, add_person, issue_token
 from discreet.server.state import people
 from tests.server.running_service import PROJECT, RECORD, SERVICE, hospital
+from tests.server.states import name_address
 
-VARIABLE = "DISCREET_TEST_STATE"
 _PATIENCE = 120.0
 _SERVE = "from discreet.cli import main; main()"
 
 
 def shared_project(folder: Path, conninfo: str, *, service: str = SERVICE) -> Path:
     """The small hospital with ledger and state on a server, whose address is in a variable."""
-    os.environ[VARIABLE] = conninfo
-    ledger = f'[ledger]\nkind = "postgres"\naddress_from = "{VARIABLE}"\nname = "visits"\n'
-    state = f'state = {{ kind = "postgres", address_from = "{VARIABLE}" }}\n'
+    variable = name_address(conninfo)
+    ledger = f'[ledger]\nkind = "postgres"\naddress_from = "{variable}"\nname = "visits"\n'
+    state = f'state = {{ kind = "postgres", address_from = "{variable}" }}\n'
     text = PROJECT.replace('ledger = "visits.ledger"\n', 'key = "owner.key"\n')
     place = hospital(folder)
     place.write_text(text + ledger + service + state + RECORD, encoding="utf-8")

@@ -17,15 +17,17 @@ from typing import Any, TypeVar
 
 import httpx
 import polars as pl
-import uvicorn
 from sqlalchemy import text
 
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.server import Service, create_app
+from discreet.server.operations.connection_limits import ConnectionLimits
+from discreet.server.operations.http_server import HttpServer, listening_socket
 from discreet.server.rights import PersonRole
 from discreet.server.services.people import add_person, issue_token
 from discreet.server.state.grants import Grant
 from discreet.server.state.people import Member
+from tests.server.loop_steps import LONGEST, measured
 
 Result = TypeVar("Result")
 WARDS = ["medicine", "surgery", "children"]
@@ -140,13 +142,14 @@ class RunningService:
     def __init__(self, place: Path, owner: ApiUser | None = None) -> None:
         self.place = place
         self._loop = asyncio.new_event_loop()
+        self.longest_step = measured(self._loop)
         self._numbers = itertools.count(1)
         self.clients: list[Any] = []
         self.service = Service(place)
-        self._server = uvicorn.Server(
-            uvicorn.Config(
-                create_app(self.service), port=0, lifespan="on", log_config=None, access_log=False
-            )
+        listening = listening_socket("127.0.0.1", 0)
+        port = listening.getsockname()[1]
+        self._server = HttpServer(
+            create_app(self.service), listening, limits=ConnectionLimits(), lifespan="on"
         )
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -154,7 +157,6 @@ class RunningService:
             if not self._thread.is_alive():
                 raise RuntimeError(self.place)
             threading.Event().wait(0.01)
-        port = self._server.servers[0].sockets[0].getsockname()[1]
         self.address = f"http://127.0.0.1:{port}"
         known = None if owner is None else (owner.person, owner.token)
         self.owner = self._first_owner() if known is None else ApiUser(self, *known)
@@ -222,6 +224,8 @@ class RunningService:
         self._thread.join(60)
         for each in self.clients:
             each.http.close()
+        longest = self.longest_step
+        assert longest.seconds < LONGEST, f"{longest.what} held everybody up"
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +12,15 @@ from discreet.server.settings import PostgresState, SQLiteState
 from discreet.server.state.store import StateStore
 from tests import postgres_server
 
-VARIABLE = "DISCREET_TEST_STATE"
 Settings = SQLiteState | PostgresState
+_NUMBERS = itertools.count()
+
+
+def name_address(conninfo: str) -> str:
+    """A variable of the environment with this address, which no later one overwrites."""
+    variable = f"DISCREET_TEST_STATE_{next(_NUMBERS)}"
+    os.environ[variable] = conninfo
+    return variable
 
 
 @contextmanager
@@ -22,8 +30,7 @@ def settings_of(kind: str, folder: Path) -> Iterator[Settings]:
         yield SQLiteState(folder / "state.service")
         return
     with postgres_server.database() as conninfo:
-        os.environ[VARIABLE] = conninfo
-        yield PostgresState(VARIABLE)
+        yield PostgresState(name_address(conninfo))
 
 
 @contextmanager
@@ -34,3 +41,8 @@ def opened(settings: Settings) -> Iterator[StateStore]:
         yield store
     finally:
         store.close()
+
+
+def variables_of(settings: Settings) -> tuple[str, ...]:
+    """What a process of its own must find in its environment to open the state."""
+    return (settings.variable,) if isinstance(settings, PostgresState) else ()

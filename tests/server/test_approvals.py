@@ -20,9 +20,10 @@ def careful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService
 
 
 def ended(user: ApiUser, job: str) -> dict[str, object]:
-    for _ in range(200):
+    """What became of it; a moment after the owner's word it still waits."""
+    for _ in range(3000):
         told: dict[str, object] = user.get(f"jobs/{job}").json()
-        if told["phase"] not in ("accepted", "started"):
+        if told["phase"] not in ("waiting_for_approval", "accepted", "started"):
             return told
         time.sleep(0.02)
     raise AssertionError(job)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 
 from discreet import local
+from discreet.core.errors import LedgerError
 from discreet.local.reports import ReportBatch
 from discreet.server.collection import app as door
 from discreet.server.collection.app import collection_app
@@ -55,6 +58,16 @@ def test_schema_out_reports_in_and_an_estimate(tmp_path: Path) -> None:
     assert abs(shares.shares[1] - 1) < 6 * shares.standard_errors[1]
 
 
+def test_a_length_in_two_ways_is_refused(tmp_path: Path) -> None:
+    store = BatchStore(ASKED, tmp_path, batch=100)
+    _, text = body(3)
+    with testclient.TestClient(collection_app([store])) as http:
+        both = {"Transfer-Encoding": "chunked", "Content-Length": str(len(text))}
+        answer = http.post("/reports", params={"name": "survey"}, content=text, headers=both)
+        assert (answer.status_code, answer.json()["code"]) == (400, "request_misread")
+    assert store.tally().people == 0
+
+
 def test_replays_are_noticed_after_a_restart(tmp_path: Path) -> None:
     reports, _ = body(10)
     store = BatchStore(ASKED, tmp_path, batch=5)
@@ -69,14 +82,13 @@ def test_a_disk_that_is_full_for_a_moment_loses_nothing(
 ) -> None:
     store = BatchStore(ASKED, tmp_path, batch=5)
 
-    def full(path: Path, data: bytes) -> int:
-        reason = "no room"
-        raise OSError(reason)
+    def full(handle: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "write_bytes", full)
+        patched.setattr(os, "write", full)
         reports, _ = body(7)
-        with pytest.raises(OSError, match="no room"):
+        with pytest.raises(LedgerError, match="ledger_unwritable"):
             store.take(reports)
     assert store.take(reports) == 0  # whoever was told nothing sends again; they are here
     store.flush()

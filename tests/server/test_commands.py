@@ -1,5 +1,6 @@
 """``discreet serve`` and ``discreet service``: from nothing to people who may ask, and back-ups."""
 
+import asyncio
 import json
 import os
 import re
@@ -17,10 +18,14 @@ import pytest
 from discreet.cli.service_setup import record_gaps, state_of
 from discreet.core.errors import DiscreetError
 from discreet.curator.project import Project
+from discreet.server import Service
+from discreet.server.identity.passwords import hashed
 from discreet.server.operations.backup import read_back, written
 from discreet.server.record import ASKED, ProjectRecord
+from discreet.server.settings import SQLiteState
 from discreet.server.state import audit_log, listening, people
 from discreet.server.state.pagination import cursor_from
+from discreet.server.state.store import StateStore
 from tests import postgres_server
 from tests.cli.hospital import run
 from tests.server.running_service import PROJECT, ApiUser, RunningService, hospital
@@ -192,6 +197,55 @@ def test_a_lost_state_comes_back_beside_a_ledger_that_went_on(folder: Path) -> N
     (folder / "discreet.service").unlink()
     (folder / "monday" / "checkpoint.txt").write_text("nonsense", encoding="utf-8")
     assert run("service restore monday --state-only").code == 2
+
+
+@pytest.mark.parametrize("how", ["--state-only", ""])
+def test_after_a_restoration_nobody_is_in_who_was_not_let_in_anew(folder: Path, how: str) -> None:
+    """Passwords of then, and who was not yet shut out then: neither may come back."""
+    project = folder / "discreet.toml"
+    for name, role in (("olga", "owner"), ("ann", "analyst"), ("bob", "analyst")):
+        run(f"service people add {name} --role {role}")
+    run('service grant bob --purpose "beds" --epsilon 0.5')
+    store = StateStore(SQLiteState(folder / "discreet.service"))
+    for name in ("ann", "bob"):
+        found = store.read_now(people.require, name)
+        store.write_now(people.set_password, found.id, hashed("four words are enough"))
+        store.write_now(people.bind_subject, found.id, f"issuer-{name}")
+    store.close()
+    assert run("service backup monday").code == 0
+    assert run("service people disable ann").code == 0
+    (folder / "discreet.service").rename(folder / "lost.service")
+    if not how:
+        (folder / "visits.ledger").rename(folder / "lost.ledger")
+    back = run(f"service restore monday {how}")
+    assert back.code == 0, back.error
+    service = Service(project)
+    state = service.runtime.state
+
+    async def tried(name: str) -> str:
+        try:
+            login = await service.authentication.by_password(
+                name, "four words are enough", address="127.0.0.1"
+            )
+        except DiscreetError as refusal:
+            return refusal.code
+        return login.person.name
+
+    def vouched(name: str) -> bool:
+        named = f"issuer-{name}"
+        return state.read_now(people.vouched_for, subject=named, email=None) is not None
+
+    async def attack() -> None:
+        for name in ("ann", "bob"):
+            assert await tried(name) == "not_let_in"
+            assert not vouched(name), "nor by an issuer"
+            assert not state.read_now(people.require, name).has_password
+        assert run("service people link bob").code == 0
+        assert vouched("bob"), "whom the owner lets in anew"
+        assert not vouched("ann")
+        await service.runtime.close()
+
+    asyncio.run(attack())
 
 
 @postgres_server.needed

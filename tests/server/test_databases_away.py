@@ -1,6 +1,5 @@
 """A database that goes away in the middle: refusals, and no answer is lost or charged twice."""
 
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -10,8 +9,8 @@ import pytest
 
 from discreet.core.guarantee import PureDP
 from tests import postgres_server
-from tests.server.running_service import PROJECT, RECORD, SERVICE, ApiUser, RunningService, hospital
-from tests.server.states import VARIABLE
+from tests.server.replicas import shared_project
+from tests.server.running_service import ApiUser, RunningService
 
 pytestmark = [pytest.mark.xdist_group("server"), pytest.mark.slow, postgres_server.needed]
 
@@ -24,13 +23,7 @@ def server() -> Iterator[postgres_server.Server]:
 
 @pytest.fixture
 def running_service(server: postgres_server.Server, tmp_path: Path) -> Iterator[RunningService]:
-    os.environ[VARIABLE] = server.conninfo()
-    place = hospital(tmp_path)
-    ledger = f'[ledger]\nkind = "postgres"\naddress_from = "{VARIABLE}"\nname = "visits"\n'
-    state = f'state = {{ kind = "postgres", address_from = "{VARIABLE}" }}\n'
-    text = PROJECT.replace('ledger = "visits.ledger"\n', 'key = "owner.key"\n')
-    place.write_text(text + ledger + SERVICE + state + RECORD, encoding="utf-8")
-    made = RunningService(place)
+    made = RunningService(shared_project(tmp_path, server.conninfo()))
     yield made
     made.stop()
 

@@ -76,7 +76,10 @@ def test_a_full_disk_refuses_and_when_there_is_room_again_all_goes_on(
         assert {status for status, _ in refusals} == {503}, refusals
         assert {code for _, code in refusals} <= CODES
         assert ann.http.get("/health").status_code == 200
+        not_ready = ann.http.get("/ready")
+        assert (not_ready.status_code, not_ready.json()["code"]) in {(503, each) for each in CODES}
         filler.unlink()
+        assert ann.http.get("/ready").status_code == 200
         again = {n: ann.ask(counted(n), PRICE) for n in sorted({*answered, number})}
         assert {reply.status_code for reply in again.values()} == {200}
         for each, rows in answered.items():

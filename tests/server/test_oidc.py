@@ -117,8 +117,8 @@ def test_an_answer_for_another_login_is_not_believed(
 
     honest = Issuer.identity
 
-    async def confused(self: Issuer, *, code: str, nonce: str, verifier: str) -> object:
-        return await honest(self, code=code, nonce="1" * 64, verifier=verifier)
+    async def confused(self: Issuer, *, nonce: str, **asked: str) -> object:
+        return await honest(self, nonce="1" * 64, **asked)
 
     monkeypatch.setattr(Issuer, "identity", confused)
     with entered(inn, "42") as (page, _):
@@ -148,3 +148,17 @@ def test_an_answer_of_another_issuer_client_or_time_is_not_believed(
 def test_without_an_issuer_nobody_is_sent_anywhere(running_service: RunningService) -> None:
     reply = httpx.get(f"{running_service.address}/api/v1/login/issuer")
     assert (reply.status_code, reply.json()["code"]) == (400, "no_issuer")
+
+
+def test_where_the_issuer_sends_browsers_is_not_for_a_request_to_say(inn: RunningService) -> None:
+    known = inn.service.authentication._issuer
+    for number in range(5):
+        headers = {"Host": f"evil-{number}.org", "Cookie": "discreet_flow=x"}
+        with httpx.Client(base_url=inn.address, headers=headers) as visitor:
+            for place in ("login/issuer", "login/issuer/return?state=x"):
+                reply = visitor.get(f"/api/v1/{place}")
+                assert (reply.status_code, reply.json()["code"]) == (400, "no_issuer")
+    with httpx.Client(base_url=inn.address) as visitor:
+        asked = parse_qs(urlsplit(visitor.get("/api/v1/login/issuer").headers["location"]).query)
+        assert asked["redirect_uri"] == [f"{inn.address}/api/v1/login/issuer/return"]
+    assert known is None or inn.service.authentication._issuer is known, "there is one"

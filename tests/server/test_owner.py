@@ -138,7 +138,17 @@ def test_what_is_published_everybody_reads_without_knowing_whose_it_is(
     made = running_service.owner.post("publications", body)
     assert (made.status_code, made.json()["verdict"]) == (201, "published"), made.text
     read = bob.get(f"publications/{made.json()['publication']}").json()
-    assert read["releases"][0]["result"] == ann.get(f"releases/{key}").json()["result"]
+    shown, own = read["releases"][0]["result"], ann.get(f"releases/{key}").json()["result"]
+    assert shown["rows"] == own["rows"]
+    assert shown["release"]["measures"] == own["release"]["measures"]
+    for told in (shown, bob.get(f"releases/{key}").json()["result"]):
+        assert "budget" in own["release"]["statement"]
+        assert not [name for name in told["release"]["statement"] if "budget" in name]
+    assert "share that paid" in ann.get(f"releases/{key}/statement").text
+    assert "share that paid" not in bob.get(f"releases/{key}/statement").text
+    for form in ("json", "csv"):
+        assert "share that paid" not in bob.get(f"releases/{key}.{form}").text
+    assert "budget" not in bob.get(f"releases/{key}.json").text
     assert ann.person.name not in json.dumps(read)
     assert ann.person.id not in json.dumps(read)
     assert bob.get(f"releases/{key}.csv").status_code == 200
@@ -147,7 +157,7 @@ def test_what_is_published_everybody_reads_without_knowing_whose_it_is(
 
 @pytest.mark.parametrize("kind", ["batch", "synopsis"])
 def test_other_kinds_are_published_too(running_service: RunningService, kind: str) -> None:
-    ann = running_service.analyst(PureDP(epsilon=20))
+    ann, bob = running_service.analyst(PureDP(epsilon=20)), running_service.analyst()
     universe = {"table": "visits", "columns": ["ward"]}
     asked: dict[str, object] = {"kind": kind, "epsilon": 5}
     asked |= (
@@ -158,6 +168,12 @@ def test_other_kinds_are_published_too(running_service: RunningService, kind: st
     key = ann.post("questions", asked).json()["release"]
     made = running_service.owner.post("publications", {"title": kind, "releases": [key]}).json()
     assert made["verdict"] == "published", made
+    name = {"name": "wards"} if kind == "batch" else {}
+    read = bob.get(f"publications/{made['publication']}").text
+    assert "budget" not in read
+    statement = bob.get(f"releases/{key}/statement", params=name)
+    assert statement.status_code == 200
+    assert "epsilon 20" not in statement.text
 
 
 def test_one_bad_release_holds_the_whole_publication(running_service: RunningService) -> None:
@@ -237,9 +253,6 @@ def test_each_check_finds_its_own_mistake(sound: dict[str, object]) -> None:
     nudge(impossible, -(10**15))
     planted = {
         "private": changed(sound, statement={**release["statement"], "private": False}),
-        "covered": changed(
-            sound, guarantee={**release["guarantee"], "epsilon": {"ratio": ["1", "100"]}}
-        ),
         "distinct": changed(sound, keys=[["ward", "text", ["medicine"] * 3]]),
         "possible": changed(sound, measures=impossible["measures"]),
         "whole": changed(
@@ -255,7 +268,9 @@ def test_each_check_finds_its_own_mistake(sound: dict[str, object]) -> None:
     assert set(planted) == set(CHECKS)
     for name, document in planted.items():
         assert name in {each.check for each in findings("key", document)}, name
-    assert findings("key", "{}")[0].check == "readable"
+    lie = {**release["guarantee"], "epsilon": {"ratio": ["1", "100"]}}
+    for unreadable in ("{}", changed(sound, guarantee=lie)):
+        assert findings("key", unreadable)[0].check == "readable"
     assert findings("key", '{"release": {"version": 1}}')[0].check == "readable"
 
 

@@ -1,10 +1,12 @@
 """Answers leave at the quantum; what comes before tells nothing; overruns are few."""
 
+import asyncio
 import os
 import signal
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -154,3 +156,26 @@ def test_giving_up_what_is_under_way_counts_as_an_overrun(padded: RunningService
     job = ann.post("questions", {"sql": COUNT, "epsilon": 0.1}, params={"wait": 0}).json()["job"]
     assert ann.delete(f"jobs/{job}").json()["phase"] == "cancelled"
     assert ann.get("account").json()["overruns_today"] == 1
+
+
+def test_lateness_of_the_front_is_nobodys_overrun(
+    padded: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two quanta before and after the work: the answer leaves late, at a multiple, uncounted."""
+    ann, pool = padded.analyst(), padded.service.runtime.pool
+    ann.post("previews", {"sql": COUNT, "epsilon": 1})
+    asked = pool.ask
+
+    async def slowly(*args: Any, **more: Any) -> dict[str, Any]:
+        await asyncio.sleep(QUANTUM)
+        found = await asked(*args, **more)
+        await asyncio.sleep(QUANTUM)
+        return found
+
+    monkeypatch.setattr(pool, "ask", slowly)
+    began = time.monotonic()
+    assert ann.ask(epsilon=0.03).status_code == 200
+    took = seconds(began)
+    assert took > 2 * QUANTUM
+    assert -0.02 < took - QUANTUM * round(took / QUANTUM) < 0.4
+    assert ann.get("account").json()["overruns_today"] == 0

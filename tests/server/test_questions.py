@@ -1,11 +1,16 @@
 """Asking over HTTP: answers, refusals, jobs, and who sees what."""
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from discreet.core.guarantee import PureDP
 from discreet.release import Release
+from discreet.server.state import jobs
 from tests.server.running_service import COUNT, RunningService
 
 pytestmark = pytest.mark.xdist_group("server")
@@ -72,3 +77,52 @@ def test_nobody_is_let_in_without_a_valid_token(running_service: RunningService)
             headers={"Authorization": "", **header},
         )
         assert (reply.status_code, reply.json()["code"]) == (401, "not_let_in")
+
+
+def test_giving_up_one_job_many_times_at_once_is_looked_at_once(
+    running_service: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A front elsewhere has the lease for a second; forty requests wait for it meanwhile."""
+    ann, looked, is_held = running_service.analyst(), list[float](), jobs.is_held
+    job = ann.ask().json()["job"]
+    lease = text("UPDATE jobs SET lease_until = :until WHERE id = :job")
+
+    def set_lease(until: int) -> None:
+        state = running_service.service.runtime.state
+        values = {"until": until, "job": job}
+        state.write_now(lambda connection: connection.execute(lease, values))
+
+    def counted(*args: Any) -> bool:
+        looked.append(time.monotonic())
+        return is_held(*args)
+
+    monkeypatch.setattr(jobs, "is_held", counted)
+    set_lease(2**60)
+    with ThreadPoolExecutor(40) as threads:
+        told = [threads.submit(ann.delete, f"jobs/{job}") for _ in range(40)]
+        time.sleep(1.0)
+        assert not any(each.done() for each in told)
+        set_lease(1)
+        assert {each.result().status_code for each in told} == {200}
+    seconds = looked[-1] - looked[0]
+    assert len(looked) < 2 + seconds / 0.05, "as often as one of them would look"
+
+
+def test_ids_and_keys_of_somebody_else_are_of_no_use(running_service: RunningService) -> None:
+    """Reservations are named after jobs: nobody chooses a job's id, or comes to another's."""
+    ann, bob = running_service.analyst(), running_service.analyst()
+    body, key = {"sql": COUNT, "epsilon": 0.1}, {"Idempotency-Key": "the same"}
+    first, other = (each.post("questions", body, headers=key).json() for each in (ann, bob))
+    assert first["job"] != other["job"]
+    assert (first["charged"], other["charged"]) == (True, True)
+    assert first["result"]["release"]["id"] != other["result"]["release"]["id"]
+    for named in ("id", "job", "reservation", "reservation_id"):
+        assert bob.post("questions", {**body, named: first["job"]}).status_code == 422
+    again = bob.post("questions", body, headers={"Idempotency-Key": first["job"]}).json()
+    assert again["job"] not in (first["job"], other["job"])
+    assert (again["charged"], again["release"]) == (False, other["release"])
+    for way in (bob.get, bob.delete):
+        assert way(f"jobs/{first['job']}").status_code == 404
+    for each in (ann, bob):
+        (account,) = each.get("account").json()["accounts"]
+        assert account["spent"] == {"epsilon": 0.1}

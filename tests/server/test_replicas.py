@@ -17,16 +17,13 @@ import pytest
 from discreet.core.guarantee import PureDP
 from discreet.curator.project import Project
 from tests import postgres_server
+from tests.server.replicas import shared_project
 from tests.server.running_service import (
     COUNT,
-    PROJECT,
-    RECORD,
-    SERVICE,
     ApiUser,
     RunningService,
     hospital,
 )
-from tests.server.states import VARIABLE
 
 pytestmark = pytest.mark.xdist_group("server")
 UNIVERSE = {"table": "visits", "columns": ["ward"], "expressions": {"old": "age >= 50"}}
@@ -57,15 +54,8 @@ def servers(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[RunningService, RunningService]]:
     folder = tmp_path_factory.mktemp("pair")
-    with postgres_server.database() as conninfo:
-        os.environ[VARIABLE] = conninfo
-        place = hospital(folder)
-        ledger = f'[ledger]\nkind = "postgres"\naddress_from = "{VARIABLE}"\nname = "visits"\n'
-        state = f'state = {{ kind = "postgres", address_from = "{VARIABLE}" }}\n'
-        text = PROJECT.replace('ledger = "visits.ledger"\n', 'key = "owner.key"\n')
-        place.write_text(text + ledger + SERVICE + state + RECORD, encoding="utf-8")
-        with pair(place) as made:
-            yield made
+    with postgres_server.database() as conninfo, pair(shared_project(folder, conninfo)) as made:
+        yield made
 
 
 def at(user: ApiUser, other: RunningService) -> ApiUser:

@@ -99,3 +99,21 @@ def test_a_steward_makes_analysts_and_no_stewards_or_owners(
     owner = running_service.owner.person.name
     assert steward.post(f"people/{owner}/link").status_code == 403
     assert steward.post(f"people/{owner}/disable").status_code == 403
+
+
+def test_a_steward_grants_to_analysts_and_nobody_to_who_may_not_ask(
+    running_service: RunningService, everybody: dict[PersonRole, ApiUser]
+) -> None:
+    steward, owner = everybody[PersonRole.STEWARD], running_service.owner
+    other = running_service.person(PersonRole.STEWARD)
+    terms = {"purpose": "beds", "epsilon": 0.25}
+
+    def granted(by: ApiUser, to: ApiUser) -> tuple[int, str]:
+        reply = by.post("grants", {"name": to.person.name, **terms})
+        return reply.status_code, reply.json().get("code", "")
+
+    assert granted(steward, running_service.person())[0] == 201
+    for each in (steward, other, owner, running_service.person(PersonRole.AUDITOR)):
+        assert granted(steward, each) == (403, "not_allowed"), each.person.role
+    for each in (steward, everybody[PersonRole.AUDITOR]):
+        assert granted(owner, each) == (403, "not_allowed"), "it could never be spent"

@@ -44,7 +44,7 @@ from discreet.server.state.store import StateStore
 from discreet.server.workers.pool import prepare
 from tests import postgres_server
 from tests.server.open_together import open_together
-from tests.server.states import VARIABLE, Settings, opened, settings_of
+from tests.server.states import Settings, opened, settings_of, variables_of
 
 KINDS = ["sqlite", pytest.param("postgres", marks=postgres_server.needed)]
 pytestmark = pytest.mark.xdist_group("server")
@@ -137,7 +137,7 @@ def test_processes_that_start_at_once_migrate_once(tmp_path: Path, place: Settin
     prepare()
     context = multiprocessing.get_context("forkserver")
     with settings_of(kind, tmp_path) as fresh:
-        environment = {VARIABLE: os.environ.get(VARIABLE, "")}
+        environment = {name: os.environ[name] for name in variables_of(fresh)}
         ready = context.Barrier(3)
         processes = [
             context.Process(target=open_together, args=(fresh, environment, ready))
@@ -249,14 +249,20 @@ def test_counters_count_all_of_one_subject_and_nobody_else(state: StateStore) ->
     def once(_: int) -> int:
         return state.write_relaxed_now(
             counters.count, subject="ann", what=counters.REQUESTS, within=DAY
-        )[0]
+        ).number
 
     with ThreadPoolExecutor(8) as threads:
         assert sorted(threads.map(once, range(40))) == list(range(1, 41))
-    other, _ = state.write_relaxed_now(
+    other = state.write_relaxed_now(
         counters.count, subject="bob", what=counters.REQUESTS, within=DAY
     )
-    assert other == 1
+    assert other.number == 1
+    state.write_relaxed_now(counters.take_back, other)
+    state.write_relaxed_now(counters.take_back, other)
+    again = state.write_relaxed_now(
+        counters.count, subject="bob", what=counters.REQUESTS, within=DAY
+    )
+    assert again.number == 1, "what was counted is taken back, and no more"
 
 
 def test_a_limit_refuses_and_says_how_long(state: StateStore) -> None:
@@ -327,12 +333,19 @@ def test_a_cancelled_job_stays_so_and_is_told_to_who_works_on_it(state: StateSto
     made = job(state, ann)
     state.write_relaxed_now(jobs.start, job=made.id, person=ann.id, most=1)
     assert state.write_relaxed_now(jobs.renew, [made.id]) == []
-    state.write_relaxed_now(jobs.cancel, job=made.id, reservation="r")
+    state.write_relaxed_now(jobs.cancel, job=made.id)
     assert state.write_relaxed_now(jobs.renew, [made.id]) == [made.id]
     assert not state.write_relaxed_now(jobs.end, job=made.id, phase=JobPhase.FINISHED, leaves_in=0)
     seen = state.read_now(jobs.of_person, person=ann.id, job=made.id)
     assert seen is not None
+    assert not seen.told_charge, "nobody knows yet but the ledger"
+    assert state.read_now(jobs.is_held, made.id)
+    state.write_relaxed_now(jobs.let_go, job=made.id, reservation="r")
+    assert not state.read_now(jobs.is_held, made.id)
+    seen = state.read_now(jobs.of_person, person=ann.id, job=made.id)
+    assert seen is not None
     assert (seen.phase, seen.reservation) == (JobPhase.CANCELLED, "r")
+    assert seen.told_charge
     assert state.write_relaxed_now(jobs.start, job=made.id, person=ann.id, most=5) is Turn.NEVER
 
 
@@ -430,7 +443,7 @@ def ended(
     )
     made = replace(job(state, person), grant_id=grant.account, request=f'{{"about": "{name}"}}')
     prepared = PreparedJob(person, kind_named("conversation"), made, None)
-    outcome = JobOutcome(JobPhase.FINISHED, release=name, opened=name, result="{}", reservation="r")
+    outcome = JobOutcome(JobPhase.FINISHED, release=name, opened=name, result="{}")
     state.write_relaxed_now(jobs.start, job=made.id, person=person.id, most=9)
     _, kept = state.write_relaxed_now(
         _ended, prepared=prepared, outcome=outcome, level=1, left=left
@@ -506,7 +519,7 @@ def test_giving_up_is_the_overrun_of_a_job_whenever_it_ends(state: StateStore) -
     ann = member(state, "gone-ann")
     prepared, outcome, _ = ended(state, ann, "gone-talk", left=0.2)
     key = prepared.job.id
-    state.write_relaxed_now(jobs.cancel, job=key, reservation="r")
+    state.write_relaxed_now(jobs.cancel, job=key)
     state.write_relaxed_now(overruns.add, person=ann.id, job=key, level=0)
     late: dict[str, Any] = {"job": prepared.job, "opened": outcome.opened, "level": 2}
     state.write_relaxed_now(_delayed, **late, left=0)

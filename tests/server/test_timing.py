@@ -152,15 +152,85 @@ def test_an_answer_leaves_at_a_power_of_two_of_the_quantum_and_never_early() -> 
     for took in [0.01, 0.3, 0.9, 1.7, 6.0] * 40:
         when = leaving(took, 1.0, step=2, randomness=randomness)
         assert when.after == 2.0**when.level
-        assert when.later(2).after == 2 * when.after
+        assert when.later(1.0).after == 1 + when.after
+        assert when.later(1.0, 3).level == when.level
         assert when.after >= took
         assert when.overrun == (when.level > 0)
         seen.add(when.level)
     assert {0, 1, 2, 3} <= seen
 
 
+def test_what_the_front_adds_moves_no_level_and_is_nobodys_overrun() -> None:
+    """Whatever it adds: whole quanta, never early, and the work's own level as if it were alone."""
+    for seed in range(40):
+        for took, waited in itertools.product((0.01, 0.1, 0.5, 0.9, 3.0), (0.0, 1e-3, 0.4, 27.0)):
+            alone = leaving(took, 1.0, randomness=Seeded(seed))
+            when = leaving(took, 1.0, waited=waited, randomness=Seeded(seed))
+            assert (when.level, when.overrun) == (alone.level, alone.overrun)
+            assert when.after >= max(took + waited, alone.after)
+            assert (when.after - alone.after) % 1 == 0
+    assert not leaving(0.1, 1.0, waited=51.0).overrun
+
+
+def test_a_front_that_is_late_by_less_than_a_third_of_the_quantum_is_not_noticed() -> None:
+    for seed in range(200):
+        assert leaving(0.125, 1.0, waited=0.43, randomness=Seeded(seed)).after == 1.0
+
+
+def test_the_quanta_that_the_front_adds_have_no_edge() -> None:
+    """Two works that end a hundredth of a quantum apart, while the front was late by F or until E.
+
+    The shares of answers that leave later differ by the stated at most, wherever the front stands:
+    the twin without a random threshold tells them apart for certain. False alarm below 1e-6: each
+    share of 1000 draws is off by more than .1 with a chance below 2 exp(-2 * 1000 * .01) = 5e-9.
+    """
+    draws, apart = 1000, 0.01
+
+    def share(took: float, waited: float, edge: float) -> float:
+        found = [
+            leaving(took, 1.0, waited=waited, randomness=Seeded(seed)).after > edge
+            for seed in range(draws)
+        ]
+        return sum(found) / draws
+
+    places = [(0.1, f, edge) for f in (0.5, 0.7, 0.9, 1.3, 1.89, 1.9) for edge in (1, 2, 3)]
+    tried = 0
+    for took, waited, edge in places:
+        before = share(took, waited, edge)
+        for then in (waited, waited - apart):  # constant lateness; blocked until one moment
+            assert abs(share(took + apart, then, edge) - before) <= 0.1 + apart / waited
+            tried += 0 < before < 1
+    assert tried >= 8, "hardly any place was near an edge"
+
+
+def test_lateness_in_proportion_to_the_work_has_no_edge_either() -> None:
+    """Others' load makes each second of work wait for so many: longer work waits longer.
+
+    The shares differ by at most what ``proofs/timing.md`` says under 5c; false alarm as above.
+    """
+    draws, longer, tried = 1000, 0.05, 0
+
+    def share(took: float, load: float, edge: float) -> float:
+        found = [
+            leaving(took, 1.0, waited=load * took, randomness=Seeded(seed)).after > edge
+            for seed in range(draws)
+        ]
+        return sum(found) / draws
+
+    for took, load, edge in itertools.product(
+        (0.05, 0.1, 0.115), (6.0, 9.0, 14.0, 20.0), (1, 2, 3)
+    ):
+        before, more = share(took, load, edge), longer * took
+        bound = more * (1 + 2 * load) / (load * (took + more))
+        assert bound <= 16 / 7 * longer / (1 + longer)
+        assert abs(share(took + more, load, edge) - before) <= 0.1 + bound
+        tried += 0 < before < 1
+    assert tried >= 8, "hardly any place was near an edge"
+
+
 def test_without_padding_answers_leave_at_once() -> None:
     assert leaving(0.37, 0.0).after == 0.37
+    assert leaving(0.25, 0.0, waited=0.5).after == 0.75
     assert not leaving(99.0, 0.0).overrun
 
 

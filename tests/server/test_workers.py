@@ -193,7 +193,7 @@ def test_work_is_given_up_and_the_next_question_answered(halted: ApiUser) -> Non
     told = halted.delete(f"jobs/{job}").json()
     assert told["phase"] == "cancelled"
     assert halted.delete(f"jobs/{job}").json()["phase"] == "cancelled"
-    for _ in range(200):
+    for _ in range(1200):
         second = halted.get(f"jobs/{waiting['job']}").json()
         if second["phase"] == "finished":
             break

@@ -8,6 +8,7 @@ from discreet.noise import SYSTEM, Source
 from discreet.streams.baselines import NoisePerPrefix, NoisePerTick
 from discreet.streams.counter import ContinualCounter
 from discreet.streams.doubling import DoublingTree
+from discreet.streams.factorisation.buffered import BufferedToeplitzCounter
 from discreet.streams.factorisation.dense import OptimalCounter
 from discreet.streams.factorisation.toeplitz import ToeplitzCounter
 from discreet.streams.tree import BinaryTree, ReducedTree
@@ -28,6 +29,10 @@ def _banded(**others: object) -> ContinualCounter:
     return ToeplitzCounter(bands=3, **others)  # type: ignore[arg-type]
 
 
+def _buffered(**others: object) -> ContinualCounter:
+    return BufferedToeplitzCounter(buffers=2, **others)  # type: ignore[arg-type]
+
+
 KINDS: dict[str, Make] = {
     "per tick": NoisePerTick,
     "per prefix": NoisePerPrefix,
@@ -36,6 +41,7 @@ KINDS: dict[str, Make] = {
     "doubling": _doubling,
     "square root": ToeplitzCounter,
     "banded": _banded,
+    "buffered": _buffered,
     "optimal": OptimalCounter,
 }
 

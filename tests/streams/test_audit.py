@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 import discreet as dp
 from discreet.audit import BrokenTwin, Finding, LearnedEvents, audit, check_pair, repeated
-from discreet.streams import BinaryTree, EventLevel, PanPrivateCounter, ReducedTree, from_state
+from discreet.streams import (
+    BinaryTree,
+    BufferedToeplitzCounter,
+    EventLevel,
+    ItemLevel,
+    PanPrivateCounter,
+    PresentItems,
+    ReducedTree,
+    from_state,
+)
 from discreet.streams.counter import ContinualCounter
 from discreet.streams.live_tree import LiveTree
 from discreet.streams.node_noise import LaplaceNoise, NodeNoise
@@ -81,6 +90,37 @@ class LevelsForgotten(ReducedTree):
         return LaplaceNoise(8 * Fraction(2), 2)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CoarserUnit(BufferedToeplitzCounter):
+    """Takes measurements for multiples of 2**-22, where they are of 2**-24, and forgets buffers."""
+
+    @cached_property
+    def noise(self) -> NodeNoise:
+        return LaplaceNoise(Fraction(2), 1 << 22)
+
+
+class Unlimited(PresentItems):
+    """Forgets how often an item has changed."""
+
+    def _moved(self, name: str | int, by: int) -> int:
+        found = super()._moved(name, by)
+        self._items[name].flips = 0
+        return found
+
+
+def present(kind: type[PresentItems]) -> Release:
+    """The number of present items while one comes and goes at every tick, or none does."""
+    unit = ItemLevel("id", max_flips=1)
+    counter = BinaryTree(horizon=4, levels=1, spend=SPEND, unit=unit)
+
+    def release(ticks: NDArray[np.int64]) -> tuple[int, ...]:
+        items, who = kind(unit), ["a"] * int(ticks.sum())
+        steps = [items.tick(who, ()) if tick % 2 == 0 else items.tick((), who) for tick in range(4)]
+        return transcript(counter)(np.array(steps))
+
+    return release
+
+
 TREE = BinaryTree(horizon=4, spend=SPEND, unit=EventLevel())
 TWINS = [
     BrokenTwin(
@@ -94,6 +134,18 @@ TWINS = [
         transcript(ReducedTree(horizon=4, spend=SPEND, unit=EventLevel())),
         transcript(LevelsForgotten(horizon=4, spend=SPEND, unit=EventLevel())),
         "an event is in one node of every level",
+    ),
+    BrokenTwin(
+        "buffers, a coarser unit",
+        transcript(BufferedToeplitzCounter(horizon=4, buffers=2, spend=SPEND, unit=EventLevel())),
+        transcript(CoarserUnit(horizon=4, buffers=2, spend=SPEND, unit=EventLevel())),
+        "an event moves its own measurement by 2**24, and later ones too",
+    ),
+    BrokenTwin(
+        "present items, changes without a limit",
+        present(PresentItems),
+        present(Unlimited),
+        "an item that comes and goes at every tick moves every tick",
     ),
 ]
 

@@ -1,6 +1,6 @@
 """No pair of neighbouring streams moves what is measured by more than its noise is made for."""
 
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -16,7 +16,14 @@ from discreet.streams.doubling import DoublingTree
 from discreet.streams.factorisation.dense import OptimalCounter
 from discreet.streams.factorisation.toeplitz import ToeplitzCounter
 from discreet.streams.tree import BinaryTree
-from discreet.streams.units import EventLevel, StreamUnit, UserLevel, UserWindow, WEvent
+from discreet.streams.units import (
+    EventLevel,
+    ItemLevel,
+    StreamUnit,
+    UserLevel,
+    UserWindow,
+    WEvent,
+)
 from tests.streams.counters import KINDS, NORMAL, PURE, made
 
 UNITS: list[StreamUnit] = [
@@ -26,12 +33,21 @@ UNITS: list[StreamUnit] = [
     UserLevel("id", max_events=3, max_per_tick=2),
     UserWindow("id", ticks=3, max_events=3, max_per_tick=2),
     WEvent(ticks=3, max_per_tick=1),
+    ItemLevel("id", max_flips=1),
+    ItemLevel("id", max_flips=4),
 ]
 
 
 def neighbours(unit: StreamUnit, horizon: int) -> list[NDArray[np.int64]]:
     """All differences of neighbouring streams of whole events."""
     found = []
+    if isinstance(unit, ItemLevel):  # in and out by turns
+        for many in range(1, min(unit.events, horizon) + 1):
+            for places in combinations(range(horizon), many):
+                change = np.zeros(horizon, dtype=np.int64)
+                change[list(places)] = [(-1) ** turn for turn in range(many)]
+                found.append(change)
+        return found
     window = unit.ticks if isinstance(unit, UserWindow | WEvent) else horizon
     for many in range(1, unit.events + 1):
         for ticks in combinations_with_replacement(range(horizon), many):
@@ -66,6 +82,7 @@ def _released(counter: ContinualCounter, rows: NDArray[np.int64]) -> list[int]:
 
     del node_noise
     places = ["baselines", "live_tree", "factorisation.toeplitz", "factorisation.dense"]
+    places.append("factorisation.buffered")
     patches = [patch(f"discreet.streams.{place}.noisy", watched) for place in places]
     for each in patches:
         each.start()
@@ -91,8 +108,12 @@ def test_neighbours_stay_within_the_sensitivity(name: str, unit: StreamUnit, hor
     assert l1 <= claimed.l1
     assert l2 <= claimed.l2_squared
     if isinstance(unit, EventLevel) and horizon == 4:  # and the claim is not wider than it must be
-        assert l1 == claimed.l1
-        assert l2 == claimed.l2_squared
+        if name != "buffered":
+            assert l1 == claimed.l1
+            assert l2 == claimed.l2_squared
+        else:  # floors are let go a unit and a bit of each of four measurements
+            assert l1 >= claimed.l1 - 8
+            assert l2**0.5 >= float(claimed.l2_squared) ** 0.5 - 3
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=repr)

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -258,7 +259,7 @@ def test_plans_choose_by_error_and_memory() -> None:
     assert isinstance(normal.best, streams.ToeplitzCounter)
     assert normal.best.bands is None
     tight = streams.plan(horizon=1000, spend=NORMAL, unit=EventLevel(), memory=2000)
-    assert tight.best.bands == 64  # type: ignore[attr-defined]
+    assert tight.best.buffers == 4  # type: ignore[attr-defined]
     endless = streams.plan(horizon=None, spend=PURE, unit=EventLevel())
     assert isinstance(endless.best, streams.DoublingTree)
     for choice in normal.choices:
@@ -326,3 +327,16 @@ def test_sums_in_halves_are_those_of_whole_numbers(size: int) -> None:
     exact_sums = large.astype(object).sum(axis=0)
     expected = [max(-(2**61), min(2**61, each)) for each in exact_sums]
     assert sums_within(large, 2**62).tolist() == expected
+
+
+@pytest.mark.parametrize("clip", [1, 1e-300, 1e300])
+def test_no_number_of_a_vector_makes_it_warn(clip: float) -> None:
+    """Not even one whose norm is below all usual doubles."""
+    vectors = ClippedVectors(clip=clip, dimension=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for odd in (5e-324, -1e-310, 1e-160, 1.7e308, np.inf, -np.inf, np.nan, 0.0):
+            added = vectors.increments([[odd, 0.0], [odd, odd]])
+            bound = 2 * int(vectors.contribution.largest)
+            assert np.abs(added).max() <= bound
+            assert np.isfinite(vectors.answer(added)).all()

@@ -138,13 +138,30 @@ def test_only_marginals_are_counted_so_universes_may_have_1e20_cells() -> None:
     assert max(len(names) for names in source.asked) == 2
 
 
-def test_the_target_narrows_the_workload_to_its_own_marginals() -> None:
+def test_marginals_with_the_target_weigh_more_and_the_others_stay() -> None:
     asked = workload_marginals(Workload.marginals(UNIVERSE, 3), "d")
     assert set(asked) == {(0, 1, 3), (0, 2, 3), (1, 2, 3)}
-    model, _ = made(AIM, target="d").run(table())
-    assert all(3 in each.places or len(each.places) == 1 for each in model.measured)
+    plain, aimed = (made(AIM, target=target)._candidates for target in (None, "d"))
+    assert plain.keys() == aimed.keys()
+    assert max(aimed.values()) == HEAVIEST  # a selection's sensitivity follows the heaviest offered
+    for one, other in combinations((each for each in aimed if len(each) == 2), 2):
+        if (3 in one) > (3 in other):
+            assert aimed[one] == 4 * aimed[other]
     with pytest.raises(InvalidParameter, match="target_not_asked"):
         made(AIM, workload=Workload.marginal(UNIVERSE, ["a", "b"]), target="d")
+
+
+def test_selections_with_a_target_pay_for_the_heaviest(monkeypatch: pytest.MonkeyPatch) -> None:
+    paid = []
+    selected = AdaptiveSpend.selected
+
+    def watched(spend: AdaptiveSpend, scores: Any, share: Any, heaviest: int) -> int:
+        paid.append(heaviest)
+        return selected(spend, scores, share, heaviest)
+
+    monkeypatch.setattr(AdaptiveSpend, "selected", watched)
+    made(AIM, target="d").run(table())
+    assert paid[0] == HEAVIEST
 
 
 def test_weights_of_candidates_count_what_they_share_with_the_workload() -> None:

@@ -17,8 +17,17 @@ from discreet.accounting.rdp.gaussian import GaussianCurve
 from discreet.errors import DiscreetError
 
 LAWS: dict[str, Any] = {"p": [0.6, 0.4], "q": [0.5, 0.5]}
+SUM: dict[str, Any] = {"rows": 1000, "dimension": 10, "epsilon": 1, "delta": 1e-6}
 GROUP: dict[str, Any] = {"cells": 64, "queries": 100, "records": 10**6, "epsilon": 1}
 VALID: dict[str, dict[str, Any]] = {
+    "descent_excess": SUM,
+    "excess_floor": SUM,
+    "l1_risk_rate": SUM,
+    "marginals_floor": SUM,
+    "risk_rate": SUM,
+    "multiplicity_cap": {"rows": 1000, "draws": 1000, "failure": 1e-6},
+    "risk_of_regret": {"regret": 9.0, "draws": 1000, "span": 1.0, "failure": 0.05},
+    "strongly_convex_rate": {**SUM, "curvature": 1.0},
     "advanced_epsilon": {"epsilon": 0.1, "times": 10, "slack": 1e-6},
     "amplification_floor": {"base": np.ones(1), "rate": 0.1, "orders": np.full(1, 2.0)},
     "analytic_bound": {
@@ -30,6 +39,7 @@ VALID: dict[str, dict[str, Any]] = {
     "brute_force_error": {"scale": 3, "sample": 9, "failure": 0.1},
     "brute_force_scale": {"sample": 9, "epsilon": 1, "delta": 1e-6, "sensitivity": 1},
     "capacity": {"epsilon": 1, "slack": 1e-6, "scale": 100, "theorem": theory.advanced_epsilon},
+    "central_count_variance": {"epsilon": 1},
     "closed_form_epsilon": {"loss": 0.5, "people": 1000, "delta": 1e-6},
     "closest_below": {**LAWS, "epsilon": 1},
     "closest_pair": {**LAWS, "epsilon": 0.01},
@@ -53,6 +63,7 @@ VALID: dict[str, dict[str, Any]] = {
     "kl_bound": {"epsilon": 1},
     "kl_divergence": LAWS,
     "laplace_workload_error": {"queries": 16, "epsilon": 1},
+    "local_count_variance": {"people": 1000, "epsilon": 1},
     "loss_tail": {"epsilon": 1, "delta": 1e-6, "beyond": 2},
     "max_divergence": LAWS,
     "mwem_bound": {**GROUP, "rounds": 9},

@@ -32,3 +32,25 @@ def test_vc_dimensions_of_the_catalogue() -> None:
 
 def _subsets(size: int) -> list[tuple[int, ...]]:
     return [tuple(i for i in range(size) if mask >> i & 1) for mask in range(1 << size)]
+
+
+def test_a_count_without_a_curator_grows_with_people() -> None:
+    """000b:B17: .75 n against 1.657 at ln 3; and the variance is that of every count of yes."""
+    three = math.log(3)
+    assert theory.local_count_variance(people=1000, epsilon=three) == pytest.approx(750)
+    assert theory.central_count_variance(epsilon=three) == pytest.approx(1.657, abs=5e-4)
+    for epsilon, people in ((0.1, 3), (1.0, 4), (3.0, 5)):
+        truth = math.exp(epsilon) / (1 + math.exp(epsilon))
+        for yes in range(people + 1):
+            moments = [0.0, 0.0]
+            for told in product((0, 1), repeat=people):
+                chances = [
+                    truth if (person < yes) == bool(bit) else 1 - truth
+                    for person, bit in enumerate(told)
+                ]
+                found = (sum(told) - people * (1 - truth)) / (2 * truth - 1)
+                moments[0] += math.prod(chances) * found
+                moments[1] += math.prod(chances) * found**2
+            assert moments[0] == pytest.approx(yes, abs=1e-9)
+            stated = theory.local_count_variance(people=people, epsilon=epsilon)
+            assert moments[1] - moments[0] ** 2 == pytest.approx(stated)

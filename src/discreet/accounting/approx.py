@@ -17,7 +17,7 @@ from discreet.accounting.pure import PURE
 from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Repeated
-from discreet.core.parameters import exact, rounded_down, rounded_up
+from discreet.core.parameters import Number, exact, rounded_down, rounded_up
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,15 @@ class ApproxPrice:
 class ApproxAccountant(Accountant[ApproxPrice]):
     """Price: :class:`ApproxPrice`. Guarantee: (epsilon, delta), by basic composition."""
 
+    adds_exactly = True
+
     def price(self, event: Event) -> ApproxPrice:
         """Own prices first; whatever else is purely priced, by others included, adds up."""
         if not self.knows(event) and PURE.knows(event):
             return ApproxPrice(epsilon=PURE.price(event))
         return super().price(event)
 
-    def epsilon(self, event: Event, delta: float) -> float:
+    def epsilon(self, event: Event, delta: Number) -> float:
         """Pure parts, plus the Gaussian parts at whatever delta is left."""
         sums = self.price(event)
         left = exact(delta) - sums.delta
@@ -73,7 +75,7 @@ class ApproxAccountant(Accountant[ApproxPrice]):
             return math.inf
         return rounded_up(sums.epsilon + exact(gaussian))
 
-    def delta(self, event: Event, epsilon: float) -> float:
+    def delta(self, event: Event, epsilon: Number) -> float:
         """Summed deltas, plus the Gaussian curve at whatever epsilon is left."""
         sums = self.price(event)
         left = exact(epsilon) - sums.epsilon

@@ -20,7 +20,7 @@ from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_delta, zcdp_epsilon
 from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Repeated
-from discreet.core.parameters import exact, rounded_down, rounded_up
+from discreet.core.parameters import Number, exact, rounded_down, rounded_up
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,15 @@ class ApproxZCDPPrice:
 class ApproximatelyConcentrated(Accountant[ApproxZCDPPrice]):
     """Price: :class:`ApproxZCDPPrice`. Guarantee: delta-approximate rho-zCDP, and conversions."""
 
+    adds_exactly = True
+
     def price(self, event: Event) -> ApproxZCDPPrice:
         """Own prices first; what has a rho needs no delta."""
         if not self.knows(event):
             return ApproxZCDPPrice(rho=ZERO_CONCENTRATED.price(event))
         return super().price(event)
 
-    def epsilon(self, event: Event, delta: float) -> float:
+    def epsilon(self, event: Event, delta: Number) -> float:
         """At the delta that is left after what was set apart."""
         apart = self.price(event)
         left = exact(delta) - apart.delta
@@ -51,7 +53,7 @@ class ApproximatelyConcentrated(Accountant[ApproxZCDPPrice]):
             return math.inf
         return zcdp_epsilon(apart.rho, rounded_down(left))
 
-    def delta(self, event: Event, epsilon: float) -> float:
+    def delta(self, event: Event, epsilon: Number) -> float:
         """What was set apart, and what rho needs."""
         apart = self.price(event)
         needed = exact(zcdp_delta(apart.rho, epsilon))

@@ -15,6 +15,7 @@ SciPy's ``log_ndtr``.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import (
@@ -31,6 +32,7 @@ _MARGIN = 1e-12
 _LARGEST_EPSILON = 2.0**1000
 _LEAST_MULTIPLIER = 1e-140
 _LARGEST_MULTIPLIER = 2.0**1023
+_SMALL_STEPS = 64
 
 
 def gaussian_delta(noise_multiplier: Number, epsilon: Number) -> float:
@@ -71,8 +73,11 @@ def gaussian_multiplier(epsilon: Number, delta: Number) -> float:
     3.73063
     """
     spend = rounded_down(exact(nonnegative("epsilon", epsilon)))
-    target = rounded_down(exact(_positive_delta(delta)))
+    return _least_multiplier(spend, rounded_down(exact(_positive_delta(delta))))
 
+
+@lru_cache(maxsize=256)  # the measures of one question share what they spend
+def _least_multiplier(spend: float, target: float) -> float:
     def holds(z: float) -> bool:
         return gaussian_delta(z, spend) <= target
 
@@ -89,8 +94,12 @@ def gaussian_multiplier(epsilon: Number, delta: Number) -> float:
         low /= 2
     multiplier = least(holds, low, high, close=0.0)
     # Rounding leaves the curve not quite monotone: take the price that will be charged as judge.
+    # At tiny epsilons it is flat for long stretches: after some steps they grow.
+    step, taken = 2.0**-50, 0
     while gaussian_epsilon(multiplier, target) > spend:
-        multiplier *= 1 + 2.0**-50
+        multiplier *= 1 + step
+        taken += 1
+        step = step if taken < _SMALL_STEPS else 2 * step
     return multiplier
 
 

@@ -28,16 +28,19 @@ from discreet.core.accountant import Accountant
 from discreet.core.arrays import Floats
 from discreet.core.events.event import Event
 from discreet.core.events.one_of import OneOf
+from discreet.core.parameters import Number
 
 
 class WorstPart(Accountant[tuple[Event, ...]]):
     """Price: the parts. Guarantee: what holds for each of them, by whichever accountant."""
 
-    def epsilon(self, event: Event, delta: float) -> float:
+    adds_exactly = True
+
+    def epsilon(self, event: Event, delta: Number) -> float:
         """The largest of the least epsilons of the parts."""
         return max(pricing.epsilon(part, delta) for part in self.price(event))
 
-    def delta(self, event: Event, epsilon: float) -> float:
+    def delta(self, event: Event, epsilon: Number) -> float:
         """The largest of the least deltas of the parts."""
         return max(pricing.delta(part, epsilon) for part in self.price(event))
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Nothing, Repeated
-from discreet.core.parameters import exact, rounded_up
+from discreet.core.parameters import Number, exact, rounded_down, rounded_up
 
 
 class PureAccountant(Accountant[Fraction]):
@@ -20,20 +20,23 @@ class PureAccountant(Accountant[Fraction]):
     Guarantee: the composition of events is pure with the sum of their epsilons.
     """
 
-    def epsilon(self, event: Event, delta: float) -> float:
+    adds_exactly = True
+
+    def epsilon(self, event: Event, delta: Number) -> float:
         """The sum; a positive delta buys nothing here."""
         return rounded_up(self.price(event))
 
-    def delta(self, event: Event, epsilon: float) -> float:
+    def delta(self, event: Event, epsilon: Number) -> float:
         """Zero from the total on; below it, what the worst pure mechanism would need.
 
         Every pure mechanism is post-processing of binary randomized response at the same total
         E, whose delta at e < E is (exp(E) - exp(e)) / (exp(E) + 1).
         """
-        total = rounded_up(self.price(event))
-        if epsilon >= total:
+        price, spend = self.price(event), exact(epsilon)
+        if spend >= price:
             return 0.0
-        share = -math.expm1(epsilon - total) / (1 + math.exp(-total))
+        total = rounded_up(price)
+        share = -math.expm1(rounded_down(spend) - total) / (1 + math.exp(-total))
         return min(1.0, share * (1 + 2.0**-49))
 
 

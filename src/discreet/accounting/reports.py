@@ -32,7 +32,7 @@ def epsilon_bounds(event: Event, delta: Any) -> tuple[float, float]:
     single mechanism need attain them, so the lower value is then zero.
     """
     slack = float(delta_parameter("delta", delta))
-    upper = pricing.epsilon(event, slack)
+    upper = event.epsilon(delta=delta)
     try:
         lower = pricing.within_floats(lambda: _lower(event, slack), 0.0)
     except Unpriced:

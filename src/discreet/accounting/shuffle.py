@@ -12,6 +12,9 @@ subset selection. Given C = c the best test is a threshold, so that delta is a s
 probability and one tail of Bin(c, 1/2). delta given c falls in c, so that c may be grouped by its
 least value; grouping starts at some hundred values and costs about 1e-5 of epsilon.
 
+Bits by randomized response are summed over all that is seen, in
+:mod:`discreet.accounting.shuffled_bits`, and cost the less of both bounds.
+
 Not covered: reports with a delta of their own, different randomisers, dropped reports (count only
 those sure to arrive), and metadata that betray the order. The "stronger amplification" theorem
 (arXiv 2208.04591) has an erratum and is not used.
@@ -42,6 +45,7 @@ from discreet.accounting.binomial import (
     window,
 )
 from discreet.accounting.pure import PURE
+from discreet.accounting.shuffled_bits import LARGEST, MOST_PEOPLE, bits_delta
 from discreet.core.accountant import Accountant
 from discreet.core.arrays import Floats
 from discreet.core.events.mechanisms import RandomizedResponse
@@ -78,12 +82,14 @@ FAIR = BiasedCoin(0.5, 0.5)
 class Blanket:
     """What the bound depends on: local loss, people, and whether each covers two inputs evenly.
 
-    ``even`` says that the randomiser satisfies the pointwise condition above.
+    ``even`` says that the randomiser satisfies the pointwise condition above, ``binary`` that it is
+    randomized response of one bit, whose sum is all that is seen.
     """
 
     loss: Fraction
     people: int
     even: bool
+    binary: bool = False
 
     def share(self) -> float:
         """w, rounded down: the probability that a person's report hides the difference."""
@@ -170,7 +176,10 @@ def _delta(blanket: Blanket, epsilon: Fraction) -> float:
     given = _given(held.least, loss, spent, gain)
     bulk = float(np.sum(held.masses * given)) * (1 + _MARGIN)
     # Below the window delta given c is at most that of c = 0, which is the gain.
-    return min(1.0, bulk + held.low_tail * gain)
+    bound = min(1.0, bulk + held.low_tail * gain)
+    if blanket.binary and loss <= LARGEST and blanket.people < 2 * MOST_PEOPLE:
+        return min(bound, bits_delta(loss, blanket.people, spent))
+    return bound
 
 
 def _given(c: Floats, loss: float, epsilon: float, gain: float) -> Floats:
@@ -233,7 +242,8 @@ SHUFFLED = ShuffleAccountant()
 @SHUFFLED.prices(Shuffled)
 def _shuffled(event: Shuffled) -> Blanket:
     even = isinstance(event.event, RandomizedResponse)
-    return Blanket(exact(event.event.loss), event.people, even)
+    binary = isinstance(event.event, RandomizedResponse) and event.event.categories == 2
+    return Blanket(exact(event.event.loss), event.people, even, binary)
 
 
 @PURE.prices(Shuffled)

@@ -110,17 +110,18 @@ def collect(
         from discreet.cli.serve import require_installed
 
         require_installed()
-        import uvicorn
+        import asyncio
 
         from discreet.local.collection import Collection
         from discreet.server.collection.app import collection_app
         from discreet.server.collection.store import BatchStore
+        from discreet.server.operations.http_server import run_collection
+        from discreet.server.operations.logs import to_stream
 
         listed = [Collection.from_schema(_text_of(path)) for path in schemas]
         stores = [BatchStore(each, store, batch=batch) for each in listed]
-        uvicorn.run(
-            collection_app(stores), host=host, port=port, access_log=False, server_header=False
-        )
+        to_stream()
+        asyncio.run(run_collection(collection_app(stores), host=host, port=port))
 
 
 @app.command()
@@ -151,7 +152,10 @@ def estimate(
                 received=str(store),
                 remedy="Check the path; it is taken relative to the working directory.",
             )
-        tally = BatchStore(asked, store, batch=1).tally()
+        stored = BatchStore(asked, store, batch=1).stored()
+        tally = stored.tally
+        if stored.unreadable:
+            display.beside([f"{stored.unreadable} batches cannot be read and are left out."])
         if isinstance(asked.oracle, VectorRandomiser):
             _show_mean(asked.oracle.mean(tally), tally.people, machine=machine)
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from discreet.core import pricing
 from discreet.core.errors import InvalidParameter, NotPrivate, Unpriced
@@ -24,7 +24,12 @@ class Accountant(ABC, Generic[Price]):
     """Prices events in one currency and converts a price to (epsilon, delta).
 
     Contract: ``epsilon`` and ``delta`` are upper bounds of the true values, rounded upward.
+
+    Attributes:
+        adds_exactly: Whether what events state is added up, and compared, as rationals.
     """
+
+    adds_exactly: ClassVar[bool] = False
 
     def __init__(self) -> None:
         """Start with no prices."""
@@ -65,11 +70,11 @@ class Accountant(ABC, Generic[Price]):
         return function(event)
 
     @abstractmethod
-    def epsilon(self, event: Event, delta: float) -> float:
+    def epsilon(self, event: Event, delta: Any) -> float:
         """Smallest epsilon this accountant can certify at ``delta``; infinity if none."""
 
     @abstractmethod
-    def delta(self, event: Event, epsilon: float) -> float:
+    def delta(self, event: Event, epsilon: Any) -> float:
         """Smallest delta this accountant can certify at ``epsilon``; one if none."""
 
 

@@ -11,22 +11,26 @@ import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any, Protocol, TypeVar
 
 from discreet.core.errors import Unpriced
-from discreet.core.parameters import delta_parameter, exact, nonnegative, rounded_down
+from discreet.core.parameters import Number, delta_parameter, exact, nonnegative, rounded_down
 
 ReportFunction = TypeVar("ReportFunction", bound="Callable[..., Any]")
 
 
 class Certifies(Protocol):
-    """What an accountant is to the registry: see :class:`discreet.core.accountant.Accountant`."""
+    """What an accountant is to the registry: see :class:`discreet.core.accountant.Accountant`.
 
-    def epsilon(self, event: Any, delta: float) -> float:
+    One with ``adds_exactly`` is given numbers as they are, others the float below.
+    """
+
+    def epsilon(self, event: Any, delta: Any) -> float:
         """An epsilon that holds for ``event`` at ``delta``, or :class:`Unpriced`."""
 
-    def delta(self, event: Any, epsilon: float) -> float:
+    def delta(self, event: Any, epsilon: Any) -> float:
         """A delta that holds for ``event`` at ``epsilon``, or :class:`Unpriced`."""
 
 
@@ -37,23 +41,34 @@ class Priced:
     event: Any
     accountant: Certifies
 
-    def epsilon(self, *, delta: float) -> float:
+    def epsilon(self, *, delta: Number) -> float:
         """What this accountant certifies at ``delta``; infinite where that is nothing."""
-        return certified_epsilon(self.accountant, self.event, _slack(delta))
+        return certified_epsilon(self.accountant, self.event, delta_as_written(delta))
 
-    def delta(self, *, epsilon: float) -> float:
+    def delta(self, *, epsilon: Number) -> float:
         """What this accountant certifies at ``epsilon``; one where that is nothing."""
-        return certified_delta(self.accountant, self.event, _loss(epsilon))
+        return certified_delta(self.accountant, self.event, epsilon_as_written(epsilon))
 
 
-def certified_epsilon(accountant: Certifies, event: Any, delta: float) -> float:
+def certified_epsilon(accountant: Certifies, event: Any, delta: Fraction) -> float:
     """The accountant's epsilon; infinity, which always holds, where floats have no room for it."""
-    return within_floats(lambda: accountant.epsilon(event, delta), math.inf)
+    given = _given(accountant, delta)
+    return within_floats(lambda: accountant.epsilon(event, given), math.inf)
 
 
-def certified_delta(accountant: Certifies, event: Any, epsilon: float) -> float:
+def certified_delta(accountant: Certifies, event: Any, epsilon: Fraction) -> float:
     """The accountant's delta; one, which always holds, where floats have no room for it."""
-    return within_floats(lambda: accountant.delta(event, epsilon), 1.0)
+    given = _given(accountant, epsilon)
+    return within_floats(lambda: accountant.delta(event, given), 1.0)
+
+
+def _given(accountant: Certifies, number: Fraction) -> Number:
+    """The delta, or epsilon, that an accountant is asked about.
+
+    Where those of events add up to the number itself, the float below it would be too small.
+    Elsewhere it is rounded down: what holds at less delta, or epsilon, holds at more.
+    """
+    return number if getattr(accountant, "adds_exactly", False) else rounded_down(number)
 
 
 def within_floats(ask: Callable[[], float], trivial: float) -> float:
@@ -66,14 +81,27 @@ def within_floats(ask: Callable[[], float], trivial: float) -> float:
     return trivial if math.isnan(answer) else answer
 
 
-def _slack(delta: object) -> float:
-    """Rounded down: an epsilon at less delta holds at more."""
-    return rounded_down(exact(delta_parameter("delta", delta)))
+def delta_as_written(delta: object) -> Fraction:
+    """The delta that somebody asks about: a rational, or a float as it is written or as stored.
+
+    A spend is read as it is written: 1e-6 is one in a million, which the float falls short of. An
+    event made by hand holds the float. The larger of the two covers both; they differ by less than
+    one digit in the last place, and only where what events state is added up. It is for people who
+    ask; what is charged or compared is asked about as a rational, which is read as it is.
+
+    >>> delta_as_written(1e-6), delta_as_written(0.25)
+    (Fraction(1, 1000000), Fraction(1, 4))
+    """
+    return _as_written(delta_parameter("delta", delta))
 
 
-def _loss(epsilon: object) -> float:
-    """Rounded down: a delta at less epsilon holds at more."""
-    return rounded_down(exact(nonnegative("epsilon", epsilon)))
+def epsilon_as_written(epsilon: object) -> Fraction:
+    """The epsilon that somebody asks about, read likewise."""
+    return _as_written(nonnegative("epsilon", epsilon))
+
+
+def _as_written(number: Number) -> Fraction:
+    return max(exact(number), Fraction(repr(number)) if isinstance(number, float) else Fraction(0))
 
 
 def strict_floats() -> AbstractContextManager[object]:
@@ -100,23 +128,23 @@ def enlist(accountant: Certifies) -> None:
     forget()
 
 
-def epsilon(event: Any, delta: float) -> float:
-    """The least epsilon over all accountants that can price ``event``."""
-    return _epsilon(event, _slack(delta))
+def epsilon(event: Any, delta: Number) -> float:
+    """The least epsilon over all accountants that can price ``event``; floats are as stored."""
+    return _epsilon(event, exact(delta_parameter("delta", delta)))
 
 
 @lru_cache(maxsize=1024)
-def _epsilon(event: Any, delta: float) -> float:
+def _epsilon(event: Any, delta: Fraction) -> float:
     return min(_quotes(lambda accountant: certified_epsilon(accountant, event, delta)))
 
 
-def delta(event: Any, epsilon: float) -> float:
-    """The least delta over all accountants that can price ``event``."""
-    return _delta(event, _loss(epsilon))
+def delta(event: Any, epsilon: Number) -> float:
+    """The least delta over all accountants that can price ``event``; floats are as stored."""
+    return _delta(event, exact(nonnegative("epsilon", epsilon)))
 
 
 @lru_cache(maxsize=1024)
-def _delta(event: Any, epsilon: float) -> float:
+def _delta(event: Any, epsilon: Fraction) -> float:
     return min(_quotes(lambda accountant: certified_delta(accountant, event, epsilon)))
 
 

@@ -39,7 +39,8 @@ class Person:
     """All rows that carry one identifier, bounded so that one person's effect is bounded.
 
     ``max_rows`` (R) rows per person in all, ``max_groups`` (G) groups per person, and
-    ``max_rows_per_group`` (m) rows in each of them, which defaults to R. ``via`` names the
+    ``max_rows_per_group`` (m) rows in each of them, which defaults to R; where G and m are both
+    declared, R defaults to G m, the rows that they leave. ``via`` names the
     foreign key, as ``"orders.customer_id"``, through which a table reaches the identifier.
     ``of`` names the people, as ``"patients"``: the owner declares that data sets which name the
     same ``of`` are about the same people, whatever their identifier columns are called. ``row``
@@ -97,15 +98,28 @@ class Person:
         ]
         return f"Person({', '.join([repr(self.id), *named])})"
 
+    @property
+    def rows_at_most(self) -> int | None:
+        """R as it is declared, or as G groups of m rows imply it; None where nothing bounds rows.
+
+        >>> Person("id", max_groups=2, max_rows_per_group=3).rows_at_most
+        6
+        """
+        if self.max_rows is not None or self.max_groups is None or self.max_rows_per_group is None:
+            return self.max_rows
+        return self.max_groups * self.max_rows_per_group
+
     def rows(self) -> int:
-        """R, refused where it was not declared: without it no sum or count is bounded."""
-        if self.max_rows is None:
+        """R, refused where no limit implies it: without it no sum or count is bounded."""
+        rows = self.rows_at_most
+        if rows is None:
             raise InvalidParameter(
                 code="unbounded_person",
-                expectation="max_rows, the most rows of one person that count",
+                expectation="max_rows, the most rows of one person that count, or max_groups and "
+                "max_rows_per_group together",
                 remedy=f'Write Person("{self.id}", max_rows=...) with a public bound.',
             )
-        return self.max_rows
+        return rows
 
     def group_counts(self) -> CountSensitivity:
         """Sensitivity of a vector of group counts.

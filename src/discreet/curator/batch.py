@@ -19,6 +19,7 @@ from discreet.curator.context import Context, tables_read
 from discreet.curator.earlier_keys import as_bought
 from discreet.curator.left_out import left_out_release, require_left_out, told
 from discreet.curator.paid_before import PaidBefore
+from discreet.curator.promise import promised_by
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.sql import planned_at
@@ -202,7 +203,7 @@ def _made(
     if words is None or words < _SLOPES_BOUNDED:
         slopes = SlopeRule.SEARCHED
     budget = context.budget
-    guarantee = questions.price.per(budget.unit)
+    guarantee = promised_by(questions.price, questions.paid_charges).per(budget.unit)
     agreed = _agreed(questions, drawn)
     plain: dict[str, Release] = {}
     best: dict[str, Release] = {}

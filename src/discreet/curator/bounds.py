@@ -15,6 +15,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.curator.context import Context
 from discreet.curator.earlier_keys import as_bought
 from discreet.curator.paid_before import PaidBefore
+from discreet.curator.promise import promised_by
 from discreet.curator.purchase import Purchase, Storage, buy
 from discreet.curator.sql import known_query, offer_of, planned_at
 from discreet.ledger.plain_json import require_text
@@ -108,7 +109,13 @@ def estimate_bounds(
             from_dict=lambda stored: MeasuredValues.from_dict(stored["measured"]),
         ),
     )
-    return bounds_of(column, planned, bins, measured, planned.spend.per(context.unit))
+    return bounds_of(
+        column,
+        planned,
+        bins,
+        measured,
+        promised_by(planned.spend, planned.charges).per(context.unit),
+    )
 
 
 def bounds_of(

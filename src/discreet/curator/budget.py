@@ -41,8 +41,8 @@ from discreet.release.guarantee import guarantee_to_dict
 IDENTITIES = f"{FORM} {CURRENT.written}"
 """The form of identities in ledgers that are opened now, and the rules of planning behind them."""
 
-_LEAST_EPSILON = Fraction(1, 1 << 33)
-"""Below it the search for Gaussian noise does not end in reasonable time."""
+_LEAST_EPSILON = Fraction("1.1641532182693481e-10")
+"""2**-33, as written; below it the search for Gaussian noise does not end in reasonable time."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,7 @@ class PrivacyBudget:
         if isinstance(spend, ApproxDP) and 0 < exact(spend.epsilon) < _LEAST_EPSILON:
             raise InvalidParameter(
                 code="parameter_out_of_range",
-                expectation="a spend with an epsilon of zero, or of at least "
-                f"2**-{_LEAST_EPSILON.denominator.bit_length() - 1}",
+                expectation="a spend with an epsilon of zero, or of at least 2**-33",
                 received=spend,
                 remedy="Choose a usual privacy parameter.",
             )

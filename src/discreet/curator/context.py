@@ -43,6 +43,15 @@ KeyLimits = Mapping[str, Mapping[str | tuple[str, ...], int]]
 """By table and key, how many rows may share a value."""
 
 
+def _random() -> str | None:
+    """No id of one's own."""
+    return None
+
+
+def _unheard(unfinished: list[str]) -> None:
+    """Whatever was begun and not finished may have been lost."""
+
+
 def _ignored(reservation: str) -> None:
     """Tell nobody."""
 
@@ -68,6 +77,10 @@ class Context:
         versions: The versions of tables that were looked up so far.
         on_reserved: Told the id of each reservation once it is durable, before data is read: from
             public facts alone.
+        reservation_id: The id of the next reservation; None: a random one. An id that was used is
+            refused, so that whoever repeats an id is charged once.
+        on_unfinished: Told the reservations of the same asker for the same question that nothing
+            has concluded, while nobody writes and before anything is charged; it may refuse.
         sizes: The numbers of rows that were counted so far, where they are public.
         max_rows_per: Limits on rows per key that hold here in place of what tables declare.
     """
@@ -83,6 +96,8 @@ class Context:
     snapshots: dict[frozenset[str], str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     on_reserved: Callable[[str], None] = _ignored
+    reservation_id: Callable[[], str | None] = _random
+    on_unfinished: Callable[[list[str]], None] = _unheard
     sizes: dict[str, int] = field(default_factory=dict)
     max_rows_per: KeyLimits = field(default_factory=dict)
 
@@ -128,9 +143,19 @@ class Context:
         """A random id for the version of these tables."""
         names = frozenset(tables)
         if names not in self.snapshots:
-            tag = ";".join(f"{name}={self.version(name)}" for name in sorted(names))
+            tag = ";".join(f"{name}={self._version_read(name)}" for name in sorted(names))
             self.snapshots[names] = self.ledger.snapshot(tag)
         return self.snapshots[names]
+
+    def _version_read(self, table: str) -> str:
+        """The version of a table with what decides, beside its file, which values a column has."""
+        source = self.database.tables[table].source
+        told = [self.version(table)]
+        if source.names_given:
+            told.append(f"names={source.names_given!r}")
+        if source.part_of_file and self.database.label(table) is None:
+            told.append(f"table={source.part_of_file!r}")
+        return "#".join(told)
 
     def version(self, table: str) -> str:
         """The version of a table: the owner's name for it, that of its file, or a random one.

@@ -9,15 +9,15 @@ from discreet.curator.context import Context
 from discreet.curator.sql import planned_at
 from discreet.curator.tags import name_of
 from discreet.relational.aggregates.measures import Linear, Total, ValuesTotal
+from discreet.relational.bounding.derived_limits import Declared
 from discreet.relational.bounding.partition_filter import PartitionFilter, SomeParts
-from discreet.relational.database import Database
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.plan.query import Query
 from discreet.relational.planning.discovered_keys import Discovering, planned_query_for
 from discreet.relational.planning.planned_query import PlannedQuery
-from discreet.relational.sql.limits import declared_rows
+from discreet.relational.sql.limits import declared_in, declared_rows
 from discreet.relational.sql.privacy_clause import agreed, opened
 
 
@@ -110,7 +110,7 @@ def explain(context: Context, text: Asked, spend: Guarantee | None) -> Explanati
             )
         )
     return Explanation(
-        _steps(query.rows, 0, context.database),
+        _steps(query.rows, 0, declared_in(context.database)),
         tuple(measures),
         None if isinstance(made, Discovering) else made.cells,
         _bounding(made),
@@ -139,7 +139,7 @@ def _without(salts: set[int], text: str) -> str:
     return text
 
 
-def _steps(rows: PlanNode, depth: int, tables: Database) -> tuple[Step, ...]:
+def _steps(rows: PlanNode, depth: int, tables: Declared) -> tuple[Step, ...]:
     below = [step for item in rows.inputs for step in _steps(item, depth + 1, tables)]
     open_yet = rows.stability is None and rows.privacy_id is not None
     within = declared_rows(rows, tables) if open_yet else None

@@ -37,6 +37,7 @@ from discreet.curator.fit_columns import (
     sql_text,
 )
 from discreet.curator.paid_before import PaidBefore
+from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
 from discreet.learn.box import Box
@@ -135,7 +136,7 @@ class FitRequest(Generic[Fitted]):
         def told() -> Fitted:
             made = fitted()
             made.facts_ = {**getattr(made, "facts_", {}), **self._facts()}
-            made.guarantee_ = spend.per(self.context.unit)
+            made.guarantee_ = promised(spend, event).per(self.context.unit)
             return made  # type: ignore[no-any-return]
 
         return event, told

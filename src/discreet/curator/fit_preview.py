@@ -17,6 +17,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.fit import FitRequest
+from discreet.curator.promise import promised
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import charge_of
 from discreet.curator.warnings import about_delta
@@ -140,7 +141,9 @@ def preview_fit(request: FitRequest[Any], spend: Guarantee) -> FitPreview:
         event=offer.event,
         price=context.budget.spent(charge),
         affordable=min((have // price for have, price in pairs if price), default=0),
-        warnings=tuple(about_delta(spend, people_at_most(context, request.query))),
+        warnings=tuple(
+            about_delta(promised(spend, offer.event), people_at_most(context, request.query))
+        ),
         known_ahead=ahead,
         target_bounds=columns.target_bounds,
         classes=columns.classes or (),

@@ -20,6 +20,7 @@ from discreet.core.parameters import probability
 from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.preview import preview
+from discreet.curator.promise import promised_by
 from discreet.curator.purchase import Purchase, Storage, buy
 from discreet.curator.sql import known_query, offer_of, planned_at
 from discreet.relational.plan.query import Query
@@ -155,7 +156,9 @@ def learn_limits(
             from_dict=lambda stored: MeasuredValues.from_dict(stored["measured"]),
         ),
     )
-    return learnt(asked, planned, measured, planned.spend.per(context.unit))
+    return learnt(
+        asked, planned, measured, promised_by(planned.spend, planned.charges).per(context.unit)
+    )
 
 
 def learnt(

@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.curator.budget import PrivacyBudget
+from discreet.curator.promise import promised_by
 from discreet.curator.statement import statement
 from discreet.curator.tags import name_of
 from discreet.relational.plan.keys import KeySet
@@ -76,7 +77,7 @@ def left_out_release(
         keys=_keys(planned, report),
         answers=tuple(_explained(answer, report) for answer in answers),
         confidence=confidence,
-        guarantee=report.spend.per(budget.unit),
+        guarantee=promised_by(report.spend, report.charges).per(budget.unit),
         event=report.event,
         statement=_statement(planned, report, budget),
     )

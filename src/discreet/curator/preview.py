@@ -9,6 +9,7 @@ from discreet.core.guarantee import ApproxDP
 from discreet.core.parameters import exact
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_forecast
+from discreet.curator.promise import promised_by
 from discreet.curator.warnings import about_delta
 from discreet.relational.answers.expected_columns import expected_columns
 from discreet.relational.planning.discovered_keys import Discovering
@@ -39,7 +40,7 @@ def preview(
         ),
         affordable_by_zcdp=_by_zcdp(planned, budget),
         left_out=() if planned.left_out is None else planned.left_out.expected(level),
-        warnings=tuple(about_delta(planned.spend, people)),
+        warnings=tuple(about_delta(promised_by(planned.spend, planned.charges), people)),
     )
 
 

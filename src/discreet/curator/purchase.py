@@ -9,7 +9,8 @@ Two more charges release nothing, and stand elsewhere: what was spent with other
    for on another snapshot is offered, not charged for again unasked.
 4. *Preflight*: make the mechanism, write the statements, price the event, look whether the tables
    are those that were attached. Everything that can be refused without data is refused by now.
-5. *Reserve* durably: from here on it is spent, whatever happens.
+5. *Reserve* durably: from here on it is spent, whatever happens. While nobody else writes, look
+   once more whether the answer is there by now: then it is read, and nothing is charged.
 6. *Compute*, then *commit* before anybody sees the answer.
 
 What goes on over several calls, such as a sparse vector session, a conversation or a round, stops
@@ -24,7 +25,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Generic, TypeVar
 
 from discreet.accounting.adaptive.steps import Amounts
@@ -35,6 +35,7 @@ from discreet.core.written import written
 from discreet.curator.context import Charges, Context
 from discreet.curator.paid_before import PaidBefore, require_paid_before
 from discreet.curator.stored_answer import Known, Stored
+from discreet.ledger.ledger import admit_all
 from discreet.ledger.plain_json import require_name
 from discreet.ledger.session_log import SessionLog
 from discreet.noise.randomness import random_id
@@ -162,7 +163,17 @@ def buy(
     if stored is not None:
         return storage.from_dict(stored)
     offer = purchase.offer()
-    reservation = _reserved(context, purchase, offer, known, admitted)
+    try:
+        reservation = _reserved(
+            context,
+            purchase,
+            offer,
+            known,
+            admitted,
+            still=lambda: _require_unanswered(context, purchase, known),
+        )
+    except _AnsweredMeanwhileError as found:
+        return storage.from_dict(found.stored)
     result, kept = reservation.read(lambda: _with_form(offer.product(), known, storage))
     reservation.commit(kept)
     return result
@@ -173,12 +184,12 @@ def reserve(
     purchase: Purchase[Product],
     name: str,
     *,
-    still: Callable[[], None] | None = None,
+    still: Callable[[], None] = admit_all,
 ) -> tuple[Reservation, Product]:
     """Pay for what goes on over several calls: its reservation, which stays open, and the product.
 
     ``name`` is what it is called in the ledger. ``still`` may refuse once more, in the block of
-    writing that charges; for the whole ledger alone.
+    writing that charges.
     """
     admitted = _admitted(context, purchase)
     offer = purchase.offer()
@@ -212,6 +223,28 @@ def _stored_elsewhere(context: Context, purchase: Purchase[Product], known: Know
     return None if paid is None else chosen.stored(paid)
 
 
+class _AnsweredMeanwhileError(Exception):
+    """The same was answered between the look for it and the charge."""
+
+    def __init__(self, stored: Stored) -> None:
+        super().__init__()
+        self.stored = stored
+
+
+def _require_unanswered(context: Context, purchase: Purchase[Product], known: Known) -> None:
+    """Stop where nothing is to be charged: it was answered meanwhile, or somebody is at it."""
+    if known.anew:
+        return
+    stored = known.stored(context.account, context.ledger, analyst=purchase.analyst)
+    if stored is not None:
+        raise _AnsweredMeanwhileError(stored)
+    unfinished = context.account.unfinished(
+        analyst=purchase.analyst, query=known.identity, any_snapshot=known.any_snapshot
+    )
+    if unfinished:
+        context.on_unfinished(unfinished)
+
+
 def _reserved(
     context: Context,
     purchase: Purchase[Product],
@@ -219,22 +252,21 @@ def _reserved(
     known: Known,
     admitted: Mapping[str, object],
     *,
-    still: Callable[[], None] | None = None,
+    still: Callable[[], None] = admit_all,
 ) -> Reservation:
     """The last that is free: the price, and that the tables did not change; then charge."""
     charge = charge_of(context, purchase.spend, offer)
     context.require_unchanged()
-    reserve: Callable[..., str] = context.account.reserve
-    if still is not None:
-        reserve = partial(context.ledger.reserve, admit=still)
     named = {"snapshots": dict(known.snapshots)} if known.any_snapshot else {}
-    name = reserve(
+    name = context.account.reserve(
         analyst=purchase.analyst,
         query=known.identity,
         charge=charge,
         event=offer.event.to_json(),
         detail={**offer.detail, **named, "spend": written(purchase.spend), **admitted},
         any_snapshot=known.any_snapshot,
+        admit=still,
+        id=context.reservation_id(),
     )
     context.on_reserved(name)
     return Reservation(context, name)

@@ -17,6 +17,7 @@ from discreet.curator.context import Context, tables_read
 from discreet.curator.earlier_keys import as_bought
 from discreet.curator.left_out import left_out_release, reported, require_left_out, told
 from discreet.curator.paid_before import PaidBefore
+from discreet.curator.promise import promised_by
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.statement import bounded_by, statement
@@ -318,7 +319,7 @@ def _release(
         keys=columns.keys(),
         answers=answers,
         confidence=confidence,
-        guarantee=planned.price.per(context.unit),
+        guarantee=promised_by(planned.price, planned.paid_charges).per(context.unit),
         event=planned.paid_event,
         warnings=warnings_of(planned, answers, people_at_most(context, planned.query)),
         statement={**statement(planned, context.budget, former=former), **told(report)},

@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
+from discreet.curator.promise import promised_by
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.plan.nodes import PlanNode, Scan
 from discreet.relational.plan.query import AggregateOutput, QueryOverAnswers
@@ -37,9 +38,15 @@ def warnings_of(
     return (
         *_about_part(planned.query.rows),
         *_about_spend(planned.spend),
-        *about_delta(planned.spend, people, *(each.at_most for each in sizes if each.everything)),
+        *about_delta(
+            _promised(planned), people, *(each.at_most for each in sizes if each.everything)
+        ),
         *_about_counts(planned, sizes),
     )
+
+
+def _promised(planned: PlannedQuery) -> Guarantee:
+    return promised_by(planned.spend, planned.charges)
 
 
 def about_delta(spend: Guarantee, *sizes: float | None) -> list[str]:

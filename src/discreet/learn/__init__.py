@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from discreet.learn.optimisers.row_sets import Ball, Cube
     from discreet.learn.optimisers.softmax_descent import SoftmaxDescent
+    from discreet.learn.optimisers.support_selection import SupportSelection
     from discreet.learn.privacy import Privacy
     from discreet.learn.selection.cross_validation import cross_val_score, train_test_split
     from discreet.learn.selection.folds import Holdout, KFold
@@ -89,6 +90,7 @@ __all__ = [
     "SoftmaxRegression",
     "StandardScaler",
     "StatisticalQueries",
+    "SupportSelection",
     "TreeAggregation",
     "chance_of_trying",
     "cross_val_score",
@@ -119,6 +121,7 @@ _NAMES = {
     "optimisers.prefix_sums": ("BandedFactorisation", "Epochs", "TreeAggregation"),
     "optimisers.row_sets": ("Ball", "Cube"),
     "optimisers.softmax_descent": ("SoftmaxDescent",),
+    "optimisers.support_selection": ("SupportSelection",),
     "privacy": ("Privacy",),
     "load_models": ("load",),
     "selection.cross_validation": ("cross_val_score", "train_test_split"),

@@ -36,7 +36,7 @@ class Box:
         try:
             low, high = (np.asarray(each, dtype=np.float64) for each in bounds)
             low, high = (np.broadcast_to(each, (features,)).copy() for each in (low, high))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise _not_bounds(name, type(bounds).__name__) from None
         usual = (np.abs([low, high]) <= _WIDEST).all()
         if not usual or not (high - low >= 1 / _WIDEST).all():

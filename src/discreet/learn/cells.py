@@ -65,18 +65,30 @@ def one_of_each(values: Any) -> Any:
     return array
 
 
-def listed_rows(values: Any) -> Any:
-    """A list of rows as an array of objects, cell by cell: none changes what another is."""
+def listed_rows(values: Any, features: int | None = None) -> Any:
+    """A list of rows as an array of objects, cell by cell: none changes what another is.
+
+    How many cells a row has is declared, or the list is refused, with rows in it as without: a
+    list of no rows does not say it, and a refusal of that list alone would tell that it is empty.
+    """
+    if hasattr(values, "__array__") or not isinstance(values, Iterable):
+        return np.asarray(values)
     cells = [_cells(row) for row in _parts(values)]
+    if features is None:
+        raise InvalidData(
+            code="rows_shape",
+            expectation="an array or a frame, which has columns even where it has no rows",
+            received=type(values).__name__,
+            remedy="Reshape your data: np.asarray(rows, dtype=float).reshape(-1, columns); or "
+            "declare bounds with one number for each feature.",
+        )
     if len({len(row) for row in cells}) > 1:
         raise InvalidData(
             code="ragged_rows",
             expectation="rows of equal length",
             remedy="Pass an array with one row for each record.",
         ) from None
-    if not cells:
-        return np.asarray(values)
-    array = np.empty((len(cells), len(cells[0])), dtype=object)
+    array = np.empty((len(cells), len(cells[0]) if cells else features), dtype=object)
     for place, row in enumerate(cells):
         for column, cell in enumerate(row):
             array[place, column] = cell
@@ -85,9 +97,9 @@ def listed_rows(values: Any) -> Any:
 
 def rows_of_numbers(values: Any, dimension: int | None = None) -> Floats:
     """Rows as doubles, refused by shape alone; as long as ``dimension`` says, if it does."""
-    array = np.asarray(values) if is_array(values) else listed_rows(values)
-    if array.shape == (0,):
-        array = np.zeros((0, dimension or 0))
+    array = np.asarray(values) if is_array(values) else listed_rows(values, dimension)
+    if array.shape == (0,) and dimension is not None:
+        array = np.zeros((0, dimension))
     if array.ndim != 2 or (dimension is not None and array.shape[1] != dimension):
         long = "equally many" if dimension is None else str(dimension)
         raise InvalidData(

@@ -5,6 +5,11 @@ many times; each draw gives sums that may have been the exact ones, and coeffici
 are quantiles of these. Where some of the sums could not have been those of any rows, noise drowns
 the regression, and the interval is the whole line.
 
+Near there, an interval has ends only where noise happened to make the sums look regular, and then
+it errs: by the same luck, slopes come out too small. So ends are given only where the least
+eigenvalue of the sums is well away from nothing, and up to farther off they are those of nearly
+all draws. (Measured: of intervals at .95 that had ends where one in six did, .84 held.)
+
 Nothing private is read, so the draws need no secret: they follow from the noisy sums. Asked again,
 or of a model that was saved and loaded, the intervals are the same.
 
@@ -31,6 +36,11 @@ from discreet.noise import Seeded, Source, rounded_gaussian, rounded_max_norm
 
 DRAWS = 4000
 _GRID = 1 << 24
+_SMALLEST = 2.0**-1000
+_CLEAR, _SURE = 3.5, 5.5
+"""Deviations of the least eigenvalue from nothing: below, no interval; above, the usual one."""
+_WIDE = 0.9995
+"""The confidence between the two, where an interval is there by luck as often as not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,14 +113,15 @@ class NoisyNormalEquations:
         ridged = squares + ridge * np.diag([0.0, *np.ones(len(self.mixed) - 1)])
         lowest = np.linalg.eigvalsh(ridged)[:, 0]
         there = lowest > 0
-        if there.mean() < 1 - (1 - level) / 4:
+        clear = float(lowest.mean()) / max(float(lowest.std()), _SMALLEST)
+        if clear < _CLEAR or there.mean() < 1 - (1 - level) / 4:
             size = len(map_to(np.zeros((1, len(self.mixed))))[0])
             return np.tile([-np.inf, np.inf], (size, 1))
         ridged, mixed = ridged[there], mixed[there]
         found = np.linalg.solve(ridged, mixed[:, :, None])[:, :, 0]
         if spread:
             found = found + spread * _sampled(squares[there], ridged, source)
-        tail = (1 - level) / 2
+        tail = (1 - (level if clear > _SURE else max(level, _WIDE))) / 2
         ends: Floats = np.quantile(map_to(found), [tail, 1 - tail], axis=0).T
         return ends
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.core.foreign_text import plain_json, refusing
 from discreet.learn.estimators.kmeans import KMeans
 from discreet.learn.estimators.lasso import Lasso
 from discreet.learn.estimators.linear import LinearRegression, Ridge
@@ -40,22 +39,14 @@ KINDS: dict[str, type] = {FORMS[kind].tag: kind for kind in _ESTIMATORS}
 
 def model_from_json(text: str) -> Any:
     """The model that ``to_json`` wrote."""
-    try:
-        plain = json.loads(text)
+    expected = f"a fitted model of form {FORM}, as `save` wrote it"
+    with refusing(code="model_not_json", expectation=expected):
+        plain = plain_json(text)
         model = KINDS[plain["model"]]()
         restore(model, plain)
-    except DiscreetError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InvalidParameter(
-            code="model_not_json",
-            expectation=f"a fitted model of form {FORM}, as `save` wrote it",
-            received=type(error).__name__,
-            remedy="Pass the file unchanged, or upgrade discreet.",
-        ) from None
     return model
 
 
 def load(path: str | PathLike[str]) -> Any:
     """The model that ``save`` wrote to a file."""
-    return model_from_json(Path(path).read_text(encoding="utf-8"))
+    return model_from_json(Path(path).read_text(encoding="utf-8", errors="replace"))

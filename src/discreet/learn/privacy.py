@@ -67,10 +67,7 @@ class Privacy:
     @property
     def moved(self) -> int:
         """Rows that differ between neighbours, those that come and those that go."""
-        inside = add_remove(self.unit)
-        rows = inside.rows() if isinstance(inside, Person) else 1
-        if self.rows_of_a_unit is not None:
-            rows = self.rows_of_a_unit
+        rows = self._rows
         return 2 * rows if isinstance(self.unit, Replace) else rows
 
     @property
@@ -81,14 +78,21 @@ class Privacy:
     @property
     def bounded(self) -> Privacy:
         """The same for rows of which at most as many of a unit are left as it allows."""
+        return replace(self, rows_of_a_unit=self._rows)
+
+    @property
+    def _rows(self) -> int:
+        """Rows of one unit that are left: as whoever bounded them says, else as the unit does.
+
+        Limits of the tables that were read may differ; their common unit then has none.
+        """
         if self.rows_of_a_unit is not None:
-            return self
+            return self.rows_of_a_unit
         inside = add_remove(self.unit)
-        rows = inside.rows() if isinstance(inside, Person) else 1
-        return replace(self, rows_of_a_unit=rows)
+        return inside.rows() if isinstance(inside, Person) else 1
 
     def kept(self, rows: int, people: Any) -> Bools:
-        """Which of the rows count: all of them, or at most ``max_rows`` of each person.
+        """Which of the rows count: all of them, or of each person as many as ``moved`` is for.
 
         Guarantee: which rows of a person are kept depends on that person's rows and on coins of
         their own; every choice of as many is equally likely. Rows without an identifier are left
@@ -106,7 +110,7 @@ class Privacy:
                     remedy='Write unit=dp.Person("id", max_rows=5), or leave people= out.',
                 )
             return np.ones(rows, dtype=np.bool_)
-        return _first_of_each(identifiers(people, rows), inside.rows(), self.randomness)
+        return _first_of_each(identifiers(people, rows), self._rows, self.randomness)
 
 
 def identifiers(people: Any, rows: int) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -18,7 +18,9 @@ from discreet.core.events.event import from_json as event_from_json
 from discreet.learn.coefficient_intervals import NoisyNormalEquations
 from discreet.learn.random_splits import RandomSplits
 from discreet.learn.tags import FORMS
-from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
+from discreet.learn.usable_models import require_usable
+from discreet.release.guarantee import guarantee_to_dict
+from discreet.release.kept_guarantee import kept_guarantee
 
 FORM = "model/1"
 """Of the text; part of it."""
@@ -74,12 +76,14 @@ def restore(model: Any, plain: Any) -> None:
     if fitted is None or parameters is None:
         raise ValueError(plain["model"])
     values = {name: _read(each) for name, each in (*parameters.items(), *fitted.items())}
-    guarantee = guarantee_from_dict(plain["guarantee"])
     event = event_from_json(json.dumps(plain["event"]))
+    guarantee = kept_guarantee(plain["guarantee"], event, plain["facts"])
     for name, value in values.items():
         setattr(model, name, value)
-    model.n_features_in_ = int(plain["features"])
+    model.n_features_in_ = plain["features"]
     model.guarantee_, model.event_, model.facts_ = guarantee, event, dict(plain["facts"])
+    require_usable(model, values)
+    model_to_json(model)
 
 
 def _plain(value: Any) -> Any:  # noqa: PLR0911 -- one line for each kind of value

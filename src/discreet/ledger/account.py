@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from discreet.accounting.adaptive.steps import Amounts
@@ -27,8 +27,17 @@ class LedgerAccount(Protocol):
         event: str,
         detail: Mapping[str, object],
         any_snapshot: str | None = None,
+        admit: Callable[[], None] = ...,
+        id: str | None = None,
     ) -> str:
-        """Charge before anything is computed; return the reservation's id."""
+        """Charge before anything is computed; return the reservation's id.
+
+        ``admit`` may read the account and refuse, and nobody writes in between; ``id`` is random
+        unless the caller has a random one, under which nothing is charged twice.
+        """
+
+    def unfinished(self, *, analyst: str, query: str, any_snapshot: str | None = None) -> list[str]:
+        """The reservations of this analyst for this very question that nothing has concluded."""
 
     def commit(self, reservation: str, release: Mapping[str, object]) -> None:
         """Keep the release that a reservation paid for."""

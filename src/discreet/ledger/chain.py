@@ -124,16 +124,37 @@ class Chain:
             )
         return self.require_sealed(entry)
 
+    def unfinished(self, subject: str, query: str) -> list[str]:
+        """The reservations for ``query`` under a subject that nothing has concluded."""
+        with self.reading():
+            key, found = self.owner(), self.store.every(EntryKind.RESERVED, subject)
+            asked = [each for each in found if each.require_seal(key).body["question"] == query]
+            return [each.id for each in asked if not self._concluded(each.id)]
+
+    def require_new(self, name: str | None) -> None:
+        """Refuse an id that an entry has: one id is charged for once."""
+        if name is not None and self.store.named(name) is not None:
+            raise InvalidParameter(
+                code="reservation_closed",
+                expectation="the id of a reservation that was not made before",
+                received=name,
+                remedy="It is charged, and stays so; its release is found if there is one.",
+            )
+
     def require_open(self, name: str) -> None:
         """Refuse a reservation that does not exist or has been concluded."""
         self.reservation(name)
-        if any(self.store.latest(end, name) for end in (EntryKind.COMMITTED, EntryKind.FAILED)):
+        if self._concluded(name):
             raise InvalidParameter(
                 code="reservation_closed",
                 expectation="a reservation that is still open",
                 received=name,
                 remedy="Reserve again, which is charged again; a release is kept once.",
             )
+
+    def _concluded(self, name: str) -> bool:
+        ends = (EntryKind.COMMITTED, EntryKind.FAILED)
+        return any(self.store.latest(end, name) is not None for end in ends)
 
     def require_checkpoint(self, checkpoint: Checkpoint, what: str) -> None:
         """Refuse a ledger that does not contain ``checkpoint``."""

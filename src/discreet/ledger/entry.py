@@ -160,11 +160,15 @@ def following(
     subject: str = "",
     spent: Amounts | None = None,
     limit: Amounts | None = None,
+    id: str | None = None,
 ) -> Entry:
-    """A new entry after ``last``, not yet sealed; totals stay as they were unless given."""
+    """A new entry after ``last``, not yet sealed; totals stay as they were unless given.
+
+    ``id`` is random unless given, by who made it from a random one.
+    """
     return Entry(
         number=last.number + 1,
-        id=random_id(),
+        id=random_id() if id is None else id,
         kind=kind,
         time=now(),
         subject=subject,

@@ -30,7 +30,7 @@ from discreet.ledger.verify import verify_chain
 from discreet.ledger.waiting import Result
 
 
-def _admitted() -> None:
+def admit_all() -> None:
     """Whatever the budget allows."""
 
 
@@ -99,19 +99,21 @@ class Ledger(ABC):
         event: str,
         detail: Mapping[str, object],
         any_snapshot: str | None = None,
-        admit: Callable[[], None] = _admitted,
+        admit: Callable[[], None] = admit_all,
+        id: str | None = None,
     ) -> str:
         """Charge before anything is computed; return the reservation's id.
 
         Durable on return. Where the limit would be exceeded nothing is written. From now on the
         charge counts as spent, whether or not a release follows. ``any_snapshot`` identifies the
         query apart from the snapshot of the data. ``admit`` may read the ledger and refuse: nobody
-        writes between its look and this entry.
+        writes between its look and this entry. ``id`` is random unless the caller has a random one,
+        under which nothing is charged twice.
         """
         asked = asked_body(analyst, query, any_snapshot)
         subject = self._subject(analyst, found_by(asked))
         body = {**asked, **spending(charge, event, detail)}
-        return self._spend(EntryKind.RESERVED, charge, compact(body), subject, admit)
+        return self._spend(EntryKind.RESERVED, charge, compact(body), subject, admit=admit, id=id)
 
     def record(self, *, charge: Amounts, event: str, detail: Mapping[str, object]) -> str:
         """Enter spending that happened elsewhere; where the limit is too small, amend it first."""
@@ -128,6 +130,17 @@ class Ledger(ABC):
     def fail(self, reservation: str, code: str) -> None:
         """End a reservation that came to nothing; it stays spent."""
         self._about(EntryKind.FAILED, reservation, compact({"code": require_text("code", code)}))
+
+    def was_reserved(self, reservation: str) -> bool:
+        """Whether something was charged under this id, here or by a sub-account."""
+        with self.chain.reading():
+            found = self.chain.store.named(require_text("reservation", reservation))
+            return found is not None and self.chain.require_sealed(found).kind is EntryKind.RESERVED
+
+    def unfinished(self, *, analyst: str, query: str, any_snapshot: str | None = None) -> list[str]:
+        """The reservations of this analyst for this very question that nothing has concluded."""
+        asked = asked_body(analyst, query, any_snapshot)
+        return self.chain.unfinished(self._subject(analyst, found_by(asked)), query)
 
     def find(self, *, analyst: str, query: str) -> Mapping[str, Any] | None:
         """The latest release committed to this analyst for this very question."""
@@ -275,20 +288,30 @@ class Ledger(ABC):
         charge: Amounts,
         text: str,
         subject: str,
-        admit: Callable[[], None] = _admitted,
+        *,
+        admit: Callable[[], None] = admit_all,
+        id: str | None = None,
     ) -> str:
-        return self.repeated(lambda: self._spent(kind, charge, text, subject, admit))
+        return self.repeated(lambda: self._spent(kind, charge, text, subject, admit=admit, id=id))
 
     def _spent(
-        self, kind: EntryKind, charge: Amounts, text: str, subject: str, admit: Callable[[], None]
+        self,
+        kind: EntryKind,
+        charge: Amounts,
+        text: str,
+        subject: str,
+        *,
+        admit: Callable[[], None],
+        id: str | None,
     ) -> str:
         with self.chain.writing() as last:
+            self.chain.require_new(id)
             admit()
             require_amounts("charge", charge, len(last.limit))
             total = plus(last.spent, charge)
             if not within(total, last.limit):
                 raise exhausted(charge, last.spent, last.limit)
-            entry = following(last, kind, text=text, subject=subject, spent=total)
+            entry = following(last, kind, text=text, subject=subject, spent=total, id=id)
             return self.chain.add(entry).id
 
     def _about(self, kind: EntryKind, reservation: str, text: str) -> None:

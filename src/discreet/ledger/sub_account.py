@@ -13,7 +13,7 @@ Proof: ``proofs/sharing.md``. Source: contract, "What may be seen" (allocations)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from discreet.accounting.adaptive.steps import Amounts, minus, plus
@@ -22,7 +22,7 @@ from discreet.ledger.amounts import exhausted, require_amounts, within, written
 from discreet.ledger.chain import Chain
 from discreet.ledger.entry import Entry, EntryKind, following
 from discreet.ledger.errors import damaged, rolled_back
-from discreet.ledger.ledger import Ledger, spending
+from discreet.ledger.ledger import Ledger, admit_all, spending
 from discreet.ledger.paid_answer import PaidAnswer, asked_body, found_by, latest_paid
 from discreet.ledger.plain_json import compact, require_text
 from discreet.ledger.session_log import SessionLog, paid
@@ -73,8 +73,13 @@ class SubAccount:
         event: str,
         detail: Mapping[str, object],
         any_snapshot: str | None = None,
+        admit: Callable[[], None] = admit_all,
+        id: str | None = None,
     ) -> str:
-        """Draw before anything is computed; return the reservation's id. Durable on return."""
+        """Draw before anything is computed; return the reservation's id. Durable on return.
+
+        ``admit`` and ``id`` as in :meth:`Ledger.reserve`.
+        """
         asked = asked_body(analyst, query, any_snapshot)
         chain, subject = self._ledger.chain, self._subject(analyst, found_by(asked))
         body = {**asked, **spending(charge, event, detail)}
@@ -83,10 +88,11 @@ class SubAccount:
         def reserved() -> str:
             with chain.writing() as last:
                 self.spent()
+                chain.require_new(id)
+                admit()
                 drawn = _drawn(chain, last, self.account, charge)
-                return chain.add(
-                    following(drawn, EntryKind.RESERVED, text=text, subject=subject)
-                ).id
+                entry = following(drawn, EntryKind.RESERVED, text=text, subject=subject, id=id)
+                return chain.add(entry).id
 
         return self._ledger.repeated(reserved)
 
@@ -101,6 +107,11 @@ class SubAccount:
     def fail(self, reservation: str, code: str) -> None:
         """End a reservation that came to nothing; it stays spent."""
         self._ledger.fail(reservation, code)
+
+    def unfinished(self, *, analyst: str, query: str, any_snapshot: str | None = None) -> list[str]:
+        """The reservations for this very question, paid from here, that nothing has concluded."""
+        asked = asked_body(analyst, query, any_snapshot)
+        return self._ledger.chain.unfinished(self._subject(analyst, found_by(asked)), query)
 
     def find(self, *, analyst: str, query: str) -> Mapping[str, Any] | None:
         """The latest release committed to this analyst for this very question, paid from here."""

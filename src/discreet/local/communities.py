@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
+from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number, count, exact
+from discreet.core.unit import Edge
 from discreet.local.chances import local_epsilon
 from discreet.local.graphs import checked_graph
 from discreet.mechanisms import DiscreteLaplace
@@ -108,6 +110,11 @@ class SyntheticCommunities:
     def event(self) -> Event:
         """What an edge costs: it stands in two histograms of every round."""
         return self.mechanism.event * (2 * self.rounds)
+
+    @property
+    def guarantee(self) -> PureDP:
+        """What each edge is promised: all rounds, both ends."""
+        return PureDP(epsilon=self.epsilon, unit=Edge())
 
     def fit(self, adjacency: Any) -> CommunityModel:
         """Groups and histograms after all rounds; only noisy histograms are looked at."""

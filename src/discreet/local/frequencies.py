@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import probability
 
 Floats = NDArray[np.float64]
@@ -23,11 +24,12 @@ class Frequencies:
 
     ``variances`` are those of the unbiased estimates, with the noise of the randomiser and the
     estimated share put in; the corrections below keep them, as upper bounds they no longer are.
-    Everything here is post-processing of reports, and free.
+    Everything here is post-processing of reports, and free. ``known_variances`` is None where an
+    estimator has no stated ones; whoever asks for them is told so.
     """
 
     shares: Floats
-    variances: Floats
+    known_variances: Floats | None
     people: int
     labels: tuple[str, ...] | None = None
     null_variance: float | None = None
@@ -37,6 +39,17 @@ class Frequencies:
     def counts(self) -> Floats:
         """Shares times the number of people."""
         return self.shares * self.people
+
+    @property
+    def variances(self) -> Floats:
+        """One for each share; refused where the estimator states none."""
+        if self.known_variances is None:
+            raise InvalidParameter(
+                code="error_not_known",
+                expectation="shares whose estimator states its variances",
+                remedy="Call unbiased(tally) of the question for shares that have variances.",
+            )
+        return self.known_variances
 
     @cached_property
     def standard_errors(self) -> Floats:
@@ -52,7 +65,14 @@ class Frequencies:
         )
 
     def __str__(self) -> str:
-        """The largest shares with their 95 % intervals, cut to what a share may be."""
+        """The largest shares with their 95 % intervals, if known, cut to what a share may be."""
+        if self.known_variances is None:
+            largest = self.top(_SHOWN)
+            lines = [f"{name}  {share:.4f}" for name, share in largest]
+            more = len(self.shares) - len(lines)
+            rest = [f"… and {more} more"] if more else []
+            said = f"shares of {self.people} people, smoothed: no intervals"
+            return "\n".join([*lines, *rest, said])
         low, high = (np.clip(each, 0, 1) for each in self.intervals(confidence=0.95))
         order = np.argsort(-self.shares, kind="stable")[:_SHOWN]
         names = [str(self._names[int(place)]) for place in order]

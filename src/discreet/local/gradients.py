@@ -20,9 +20,12 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData
 from discreet.core.events.event import Event
+from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number, count, finite, positive
+from discreet.core.unit import AddRemoveUnit, Replace
 from discreet.local.collection import Collection
 from discreet.local.projection import RandomProjection
+from discreet.local.randomiser import require_people
 from discreet.local.tally import Tally
 from discreet.local.vectors import VectorMean, VectorRandomiser
 from discreet.noise import permutation
@@ -94,6 +97,10 @@ class LocalGradientDescent:
     def event(self) -> Event:
         """What each person pays, whatever the number of rounds."""
         return self.question(1).event
+
+    def guarantee(self, *, unit: AddRemoveUnit | Replace) -> PureDP:
+        """What each person, or device, is promised: any row against any other."""
+        return PureDP(epsilon=self.epsilon, unit=require_people(unit))
 
     def question(self, dimensions: int) -> VectorRandomiser:
         """What a person of a round is asked: a gradient of so many coordinates, or its image."""

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidData
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import RandomizedResponse
+from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number, exact
+from discreet.core.unit import Edge
 from discreet.local.chances import WHOLE, largest_chance, local_epsilon
 from discreet.mechanisms import DiscreteLaplace
 from discreet.mechanisms.additive import marked
@@ -49,6 +51,11 @@ class NeighbourLists:
         """What an edge costs: it stands in one list."""
         event = RandomizedResponse(epsilon=self.epsilon, categories=2)
         return marked(event, self.randomness)
+
+    @property
+    def guarantee(self) -> PureDP:
+        """What each edge is promised; a person's edges together are promised less."""
+        return PureDP(epsilon=self.epsilon, unit=Edge())
 
     def release(self, adjacency: Any) -> NDArray[np.bool_]:
         """A noisy symmetric graph without loops."""
@@ -86,6 +93,11 @@ class NoisyDegrees:
     def event(self) -> Event:
         """What an edge costs: it stands in the degrees of both its ends."""
         return self.mechanism.event * 2
+
+    @property
+    def guarantee(self) -> PureDP:
+        """What each edge is promised, which both its ends tell of: twice ``epsilon``."""
+        return PureDP(epsilon=2 * exact(self.epsilon), unit=Edge())
 
     def release(self, adjacency: Any) -> NDArray[np.int64]:
         """Noisy degrees; they may be negative."""

@@ -19,10 +19,13 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData
 from discreet.core.events.event import Event
+from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number
+from discreet.core.unit import AddRemoveUnit, Replace
 from discreet.local.chances import local_epsilon
 from discreet.local.domain import Choices
 from discreet.local.numeric import MeanEstimate
+from discreet.local.randomiser import require_people
 from discreet.mechanisms import DiscreteLaplace
 from discreet.noise import SYSTEM, Source
 
@@ -60,6 +63,10 @@ class LaplaceMean:
     def event(self) -> Event:
         """What each person pays."""
         return self.mechanism.event
+
+    def guarantee(self, *, unit: AddRemoveUnit | Replace) -> PureDP:
+        """What each person, or device, is promised: any value against any other."""
+        return PureDP(epsilon=self.epsilon, unit=require_people(unit))
 
     @property
     def deviation(self) -> float:

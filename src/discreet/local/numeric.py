@@ -108,7 +108,9 @@ class SquareWave(FrequencyOracle):
 
     A report is a place from 0 to size + 2 reach - 1, within ``reach`` of the value with odds
     e^epsilon against each other place. Near values are told alike, which suits smooth
-    distributions; shares follow by expectation and maximisation.
+    distributions; shares follow by expectation and maximisation (``estimate``), which smooths and
+    is biased, so that it states no variances. ``unbiased`` is linear in the reports, with variances
+    from their law, which are far larger where values are many.
     """
 
     @cached_property
@@ -162,12 +164,10 @@ class SquareWave(FrequencyOracle):
     def estimate(self, tally: Tally, *, values: Any = None) -> Frequencies:
         """Shares by maximum likelihood, smoothed over neighbours in each round.
 
-        Variances are not known for this estimator, and are NaN.
+        Biased by the smoothing, and stopped early: it states no variances.
         """
         self._check(tally)
-        p, q = (float(chance) for chance in self.support_chances)
-        place, value = np.arange(self.places)[:, None], np.arange(self.size)[None, :]
-        channel = np.where((place >= value) & (place <= value + 2 * self.reach), p, q)
+        channel = self._channel
         shares = np.full(self.size, 1 / self.size)
         before = -np.inf
         for _ in range(2000):
@@ -181,5 +181,29 @@ class SquareWave(FrequencyOracle):
                 break
             before = now
         wanted = self._wanted(tally, values)
-        unknown = np.full(len(wanted), np.nan)
-        return Frequencies(shares[wanted], unknown, tally.people, self._labels(wanted))
+        return Frequencies(shares[wanted], None, tally.people, self._labels(wanted))
+
+    def unbiased(self, tally: Tally, *, values: Any = None) -> Frequencies:
+        """Shares by least squares from the chances of all places: unbiased, with their variances.
+
+        With M the chances of places given values, t the shares of places among n reports and π
+        their expectation, the estimate is M⁺ t, linear in the reports, and its covariance at most
+        M⁺ (diag(π) - π πᵀ) M⁺ᵀ / n, at people drawn anew; π is estimated by t. M has full rank: its
+        columns sum to one, so M x = 0 has no sum, and then nothing near any place; but each value
+        has a last near place that no smaller one has.
+        """
+        self._check(tally)
+        told = tally.table / tally.people
+        solve = np.linalg.pinv(self._channel)
+        shares = solve @ told
+        variances = np.maximum(solve**2 @ told - shares**2, 0.0) / tally.people
+        wanted = self._wanted(tally, values)
+        labels = self._labels(wanted)
+        return Frequencies(shares[wanted], variances[wanted], tally.people, labels)
+
+    @property
+    def _channel(self) -> NDArray[np.float64]:
+        """The chance of each place, a row each, given each value."""
+        p, q = (float(chance) for chance in self.support_chances)
+        place, value = np.arange(self.places)[:, None], np.arange(self.size)[None, :]
+        return np.where((place >= value) & (place <= value + 2 * self.reach), p, q)

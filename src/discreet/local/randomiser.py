@@ -23,7 +23,7 @@ from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number
-from discreet.core.unit import Replace
+from discreet.core.unit import Person, Replace, Row
 from discreet.local.chances import local_epsilon
 from discreet.local.reports import ReportBatch, ReportField
 from discreet.local.tally import Tally
@@ -68,9 +68,7 @@ class LocalRandomiser(ABC):
 
     def guarantee(self, *, unit: AddRemoveUnit | Replace) -> PureDP:
         """What each person, or device, is promised: any value against any other."""
-        return PureDP(
-            epsilon=self.epsilon, unit=unit if isinstance(unit, Replace) else Replace(unit)
-        )
+        return PureDP(epsilon=self.epsilon, unit=require_people(unit))
 
     @abstractmethod
     def written_domain(self) -> dict[str, Any]:
@@ -168,6 +166,23 @@ class LocalRandomiser(ABC):
                 expectation="at least one valid report",
                 remedy="Look at the collector's counts of rejected reports.",
             )
+
+
+def require_people(unit: AddRemoveUnit | Replace) -> Replace:
+    """Whom a local promise is about: a person, or device, any value of theirs against any other.
+
+    Who takes part is known to the collector, so that the relation is ``Replace``, whichever is
+    written; the unit itself has no default, and edges and nodes of graphs are none.
+    """
+    whose = unit.unit if isinstance(unit, Replace) else unit
+    if not isinstance(whose, Row | Person):
+        raise InvalidParameter(
+            code="not_a_unit",
+            expectation="people or devices: Row, Person, or Replace of either",
+            received=type(whose).__name__,
+            remedy='Write unit=Person("device").',
+        )
+    return Replace(whose)
 
 
 def whole(value: object, below: int) -> bool:

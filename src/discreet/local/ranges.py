@@ -173,4 +173,11 @@ class HaarRanges:
 
     def seen(self, level: int, values: Any) -> NDArray[np.int64]:
         """What the question of a level, the first being 1, asks about values."""
+        if count("level", level) > self.levels:
+            raise InvalidParameter(
+                code="local_haar_levels",
+                expectation=f"a level from 1 to {self.levels}",
+                received=level,
+                remedy="Level 1 asks for halves of all values, the last for single ones.",
+            )
         return np.asarray(values, dtype=np.int64) >> (self.levels - level)

@@ -21,8 +21,11 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData
 from discreet.core.events.event import Event
+from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number, count, positive
+from discreet.core.unit import AddRemoveUnit, Replace
 from discreet.local.collection import Collection
+from discreet.local.randomiser import require_people
 from discreet.local.tally import Tally
 from discreet.local.unit_vectors import PrivUnit
 from discreet.local.vectors import VectorRandomiser
@@ -71,6 +74,10 @@ class LocalRecommender:
     def event(self) -> Event:
         """What each person pays, whatever the number of rounds."""
         return self.question.event
+
+    def guarantee(self, *, unit: AddRemoveUnit | Replace) -> PureDP:
+        """What each person, or device, is promised: any ratings against any others."""
+        return PureDP(epsilon=self.epsilon, unit=require_people(unit))
 
     def collection(self, name: str, *, turn: int) -> Collection:
         """The collection of one round, which is its version."""

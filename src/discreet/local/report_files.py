@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData, Mismatch
 from discreet.core.source import ColumnSource
+from discreet.ledger.durable_files import sync_file, sync_folder, write_new
 from discreet.local.direct import DirectEncoding
 from discreet.local.randomiser import LocalRandomiser
 from discreet.local.reports import ReportBatch
 from discreet.local.tally import Tally
+from discreet.noise.randomness import random_id
 
 _ROWS = 1 << 20
 _IMPOSSIBLE = np.int64(1 << 40)
@@ -36,7 +39,11 @@ class TalliedFiles:
 
 
 def write_parquet(batch: ReportBatch, oracle: LocalRandomiser, path: str) -> None:
-    """Reports as a Parquet file with the oracle's own columns (extra ``frames``)."""
+    """Reports as a Parquet file with the oracle's own columns (extra ``frames``).
+
+    For its owner alone, and whole or not at all: a file that a crash left half-written never has
+    the name that a scan of all ``*.parquet`` would find.
+    """
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
@@ -52,7 +59,16 @@ def write_parquet(batch: ReportBatch, oracle: LocalRandomiser, path: str) -> Non
         else:
             arrays.append(pa.array(column))
     names = [field.name for field in oracle.fields]
-    pq.write_table(pa.Table.from_arrays(arrays, names=names), path)
+    place = Path(path)
+    draft = place.with_name(f"{place.name}.{random_id()}.part")
+    write_new(draft, b"")
+    try:
+        pq.write_table(pa.Table.from_arrays(arrays, names=names), str(draft))
+        sync_file(draft)
+        draft.replace(place)
+    finally:
+        draft.unlink(missing_ok=True)
+    sync_folder(place.parent)
 
 
 def aggregate_files(

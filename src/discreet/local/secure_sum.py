@@ -6,6 +6,9 @@ arrives; masks of people who left are told by those who stayed, and cancel. What
 sum with noise of all shares: with ``at_least`` honest shares it is discrete Laplace noise or more,
 at the accuracy of a curator.
 
+Whose shares arrived is known, so that what is hidden is which vector a person told, not whether:
+the relation is ``Replace``. One vector goes and another comes, and the sum moves by both.
+
 This is a simulation, in one process, of what a secure-aggregation protocol computes: masks are
 exact, but keys, signatures and secret sharing are not here.
 
@@ -23,7 +26,10 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.events.mechanisms import DiscreteLaplace
+from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number, count, exact, positive
+from discreet.core.unit import AddRemoveUnit, Replace
+from discreet.local.randomiser import require_people
 from discreet.mechanisms.additive import marked
 from discreet.noise import SYSTEM, Source, laplace_share
 from discreet.noise.randomness import require_source, words64
@@ -36,7 +42,15 @@ Words64 = NDArray[np.uint64]
 
 @dataclass(frozen=True, kw_only=True)
 class SecureSum:
-    """A sum of whole vectors in which one person changes the L1 norm by at most ``sensitivity``.
+    """A sum of vectors of whole numbers, each of an L1 norm of at most ``norm``.
+
+    Guarantee: ``epsilon`` for each ``unit`` that tells one vector, any vector against any other.
+    The sum moves by ``sensitivity``, twice the norm, when one vector is exchanged: a vote for
+    another is one less here and one more there.
+
+    >>> from discreet.core.unit import Person
+    >>> SecureSum(epsilon=1, norm=1, at_least=8, unit=Person("device")).guarantee
+    PureDP(unit=Replace(unit=Person('device')), epsilon=1)
 
     ``at_least`` shares are sure to arrive from people who do not tell theirs: leave out who may
     drop out or collude. Noise is scaled for so many, so that more people make more of it:
@@ -44,16 +58,28 @@ class SecureSum:
     """
 
     epsilon: Number
-    sensitivity: int
+    norm: int
     at_least: int
+    unit: AddRemoveUnit | Replace
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:
-        """Refuse sums for nobody."""
+        """Refuse sums for nobody, and units that are no people."""
         require_source(self.randomness)
         positive("epsilon", self.epsilon)
-        count("sensitivity", self.sensitivity)
+        count("norm", self.norm)
         count("at_least", self.at_least)
+        require_people(self.unit)
+
+    @property
+    def guarantee(self) -> PureDP:
+        """What each unit is promised, towards whoever sees only the sum."""
+        return PureDP(epsilon=self.epsilon, unit=require_people(self.unit))
+
+    @property
+    def sensitivity(self) -> int:
+        """How far the sum moves in L1 when one vector is exchanged for another."""
+        return 2 * self.norm
 
     @property
     def event(self) -> Event:
@@ -71,7 +97,7 @@ class SecureSum:
                 remedy="Round to a public grid first.",
             )
         length = sum(abs(each) for each in values.tolist())  # whole numbers that cannot overflow
-        taken = values if length <= self.sensitivity else np.zeros_like(values)
+        taken = values if length <= self.norm else np.zeros_like(values)
         whole = taken.astype(np.int64)
         scale = exact(self.sensitivity) / exact(self.epsilon)
         share = laplace_share(scale, self.at_least, len(whole), self.randomness)

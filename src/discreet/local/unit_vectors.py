@@ -44,6 +44,10 @@ class PrivUnit(VectorRandomiser):
     1 - r first, so that its report is unbiased; nought has no nearest directions, and its report is
     uniform. The squared error of the mean of n vectors is ``variance / n``.
 
+    On a hundred coordinates that is 3.2, 3.9, 7.9 and 7.7 % above the cap of a continuous sphere
+    at epsilon 1, 2, 4 and 8. Four times the directions would bring it to 1.2, 1.6 and 3.2 % at 1, 2
+    and 4, and take each device four times as long: so many more people are the lesser price.
+
     >>> question = PrivUnit(epsilon=1, dimensions=100)
     >>> question.directions, question.near, round(question.variance)
     (64, 22, 650)

@@ -45,6 +45,8 @@ from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.families import All
 from discreet.queries.workload.workload import Product, Workload
 
+MOST_KEPT = 1 << 20
+"""Noisy answers up to which they are kept beside the projected ones."""
 _FAR = 6.0
 """Standard deviations above a noisy total that the number of records exceeds once in 1e8 or so."""
 
@@ -123,19 +125,23 @@ class ProjectionMechanism:
         return Exactly(total) if isinstance(self.size, PublicCount) else AtMost(total)
 
     def release(self, counts: Counted) -> HistogramSynopsis:
-        """Measure, project, and keep the estimated counts that give the nearest answers."""
+        """Measure, project, and keep the estimated counts that give the nearest answers.
+
+        Noisy answers are kept beside them, if they are at most 2**20: they are without bias.
+        """
         universe, asked = self.workload.universe, self.noisy.workload
         table = cell_counts(counts, universe)
+        noisy = self.noisy.release(table)
+        answers = noisy.answers(asked)
         if isinstance(self.size, PublicCount):
             total = counted(self.size, table, None)
-            answers = self.noisy.release(table).answers(asked)
         else:
-            answers = self.noisy.release(table).answers(asked)
             total = max(float(answers[-1]) + _FAR * self.noisy.rmse, 1.0)
         hull = self._hull(total)
         gap = self.gap * total * self.noisy.rmse * radius(asked, hull)
         found = nearest(asked, answers, hull, gap=gap, iterations=self.iterations)
-        return HistogramSynopsis(universe, found.counts, self.event)
+        before = noisy if asked.queries <= MOST_KEPT else None
+        return HistogramSynopsis(universe, found.counts, self.event, unprocessed=before)
 
 
 def expected_squared_error(

@@ -87,8 +87,8 @@ FORMS: dict[object, Form] = {
     strategy.square_root: Form("queries.matrix.strategy.square_root", "size"),
     strategy.wavelet: Form("queries.matrix.strategy.wavelet", "size"),
     union.UnionStrategy: Form("queries.matrix.union.UnionStrategy", "parts weights"),
-    union.gaussian_union: Form("queries.matrix.union.gaussian_union", "workload"),
-    union.laplace_union: Form("queries.matrix.union.laplace_union", "workload"),
+    union.gaussian_union: Form("queries.matrix.union.gaussian_union", "workload", "size"),
+    union.laplace_union: Form("queries.matrix.union.laplace_union", "workload", "size"),
     mwem.AverageIterate: Form("queries.mwem.Average", "settling"),
     mwem.LastIterate: Form("queries.mwem.Last", "settling"),
     mwem.MWEM: Form(

@@ -17,7 +17,8 @@ from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.compile.compiler import Compiler
 from discreet.relational.compile.dialect import ordered
 from discreet.relational.engines.engine import Engine
-from discreet.relational.plan.nodes import Field, PlanNode, columns_of, scans
+from discreet.relational.limits.public_work import PublicSizes
+from discreet.relational.plan.nodes import Field, PlanNode, Scan, columns_of, scans
 from discreet.relational.public_types import PublicTexts
 from discreet.relational.schema.agreement import (
     common_unit,
@@ -54,6 +55,7 @@ class Database:
     _partners: dict[str, int] = field(init=False, default_factory=dict)
     _lists: dict[str, list[tuple[object, ...]]] = field(init=False, default_factory=dict)
     _combined: dict[str, tuple[tuple[object, ...], ...]] = field(init=False, default_factory=dict)
+    _sizes: dict[str, int] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Attach every table, look at public ones, then lock the engine."""
@@ -102,6 +104,7 @@ class Database:
         They are counted as the join compares them: cleaned and converted; in the table as it was
         when it was attached, or not at all.
         """
+        self._require_few(rows)
         used = frozenset().union(*(columns(expression) for expression in expressions))
         with self.engine.snapshot():
             text = Compiler.of(self.engine, salt=0).text(rows, used)
@@ -117,6 +120,23 @@ class Database:
                 )
                 self._partners[asked] = int(str(found[0][0]))
         return self._partners[asked]
+
+    def most_public_rows(self, rows: PlanNode) -> int:
+        """The most rows that a plan over public tables gives, from their sizes alone."""
+        return PublicSizes(self._table_rows).most_rows(rows)
+
+    def _require_few(self, rows: PlanNode) -> None:
+        """Refuse public rows that are too many, before any of them is made."""
+        if all(not scan.private for scan in scans(rows)):  # else refused as what it is
+            PublicSizes(self._table_rows).require_few(rows)
+
+    def _table_rows(self, scan: Scan) -> int:
+        """How many rows a public table has, counted once."""
+        if scan.table not in self._sizes:
+            with self.engine.snapshot():
+                text = f"SELECT COUNT(*) FROM {self.engine.place(scan.table)}"
+                self._sizes[scan.table] = int(str(self._public_rows(text, [scan.table])[0][0]))
+        return self._sizes[scan.table]
 
     def identity(self, entry: CatalogTable) -> str:
         """The type in which the identifier of a table's people is stored; empty without one."""
@@ -163,6 +183,7 @@ class Database:
         They are computed in the engine, so that every function means here what it means beside
         private rows; of the tables as they were attached, or not at all.
         """
+        self._require_few(rows)
         names = list(columns_of(rows))
         every = ", ".join(map(self.engine.dialect.identifier, names))
         places = ordered([str(place + 1) for place in range(len(names))])

@@ -16,7 +16,7 @@ from discreet.core.guarantee import (
     PureDP,
     RenyiDP,
 )
-from discreet.core.unit import Person, PrivacyUnit, Replace
+from discreet.core.unit import Person, PrivacyUnit, Replace, TickWindow
 from discreet.core.written import FORMS, KINDS
 from discreet.release.format import at_most
 
@@ -35,7 +35,7 @@ def guarantee_to_dict(guarantee: Guarantee) -> dict[str, Any]:
 def guarantee_from_dict(plain: Any) -> Guarantee:
     """The guarantee that :func:`guarantee_to_dict` wrote."""
     guarantee = _read(plain)
-    if not isinstance(guarantee, Guarantee):
+    if not isinstance(guarantee, Guarantee) or not _is_unit(guarantee.unit):
         raise InvalidParameter(
             code="guarantee_not_plain",
             expectation="a guarantee as `guarantee_to_dict` wrote it",
@@ -43,6 +43,11 @@ def guarantee_from_dict(plain: Any) -> Guarantee:
             remedy="Pass the object unchanged.",
         )
     return guarantee
+
+
+def _is_unit(unit: object) -> bool:
+    inside = unit.unit if isinstance(unit, Replace | TickWindow) else unit
+    return inside is None or isinstance(inside, PrivacyUnit)
 
 
 def guarantee_text(guarantee: Guarantee) -> str:  # noqa: PLR0911 -- one line for each definition

@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.core.errors import InvalidParameter
 from discreet.core.events import event as events
+from discreet.core.foreign_text import plain_json, refusing
 from discreet.mechanisms.distributions.distribution import distribution_from_dict
 from discreet.release.column import Ends, HalfWidth, Interval, ReleasedColumn
 from discreet.release.draws import Range
@@ -26,9 +27,11 @@ from discreet.release.formula import (
     NoisyMeasure,
     QuotientFormula,
 )
-from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
+from discreet.release.guarantee import guarantee_to_dict
+from discreet.release.kept_guarantee import kept_guarantee
 from discreet.release.keys import column_from_json, column_to_json, kind_of
 from discreet.release.released_table import ReleasedTable
+from discreet.release.statement.statement import Statement
 
 Table = TypeVar("Table", bound=ReleasedTable)
 
@@ -66,8 +69,8 @@ def to_json(release: ReleasedTable) -> str:
 
 def from_json(kind: type[Table], text: str) -> Table:
     """The release that :func:`to_json` wrote, as one of ``kind``."""
-    try:
-        plain = json.loads(text)
+    with refusing(code="release_not_json", expectation="a release as `to_json` wrote it"):
+        plain = plain_json(text)
         version = plain["version"]
         if version is True or version != VERSION:
             raise InvalidParameter(
@@ -76,16 +79,18 @@ def from_json(kind: type[Table], text: str) -> Table:
                 received=version,
                 remedy="Upgrade discreet, or read it with the version that wrote it.",
             )
-        return _release(kind, plain)
-    except DiscreetError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InvalidParameter(
-            code="release_not_json",
-            expectation="a release as `to_json` wrote it",
-            received=type(error).__name__,
-            remedy="Pass the text unchanged.",
-        ) from None
+        found = _release(kind, plain)
+        _try_all(found)
+        return found
+
+
+def _try_all(found: ReleasedTable) -> None:
+    """Work everything out once: numbers that were read may be of any size, facts of any kind."""
+    if isinstance(found.statement, Statement):
+        found.statement.try_words()
+    for answer in found.answers:
+        _ = answer.values, answer.lower, answer.upper
+    _ = to_json(found), found.to_dict(), str(found)
 
 
 def _release(kind: type[Table], plain: Mapping[str, Any]) -> Table:
@@ -97,14 +102,15 @@ def _release(kind: type[Table], plain: Mapping[str, Any]) -> Table:
 def _parts(plain: Mapping[str, Any]) -> dict[str, Any]:
 
     measures = [_measure(each, plain["id"]) for each in plain["measures"]]
+    event = events.from_json(json.dumps(plain["event"]))
     return {
         "id": plain["id"],
         "query": plain["question"],
         "keys": {name: column_from_json(kind, values) for name, kind, values in plain["keys"]},
         "answers": tuple(_column(each, measures) for each in plain["answers"]),
         "confidence": plain["confidence"],
-        "guarantee": guarantee_from_dict(plain["guarantee"]),
-        "event": events.from_json(json.dumps(plain["event"])),
+        "guarantee": kept_guarantee(plain["guarantee"], event, plain["statement"]),
+        "event": event,
         "warnings": tuple(plain["warnings"]),
         "statement": plain["statement"],
     }

@@ -30,7 +30,7 @@ def too_long(seconds: float) -> EngineFailed:
     return EngineFailed(
         code="work_too_long",
         expectation=f"work of at most {seconds:g} seconds",
-        remedy="It was ended, and stays charged. Ask for less at a time.",
+        remedy="It was ended; what was charged stays charged. Ask for less at a time.",
     )
 
 

@@ -103,6 +103,7 @@ class Service:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        self.authentication.close()
         await self.runtime.close()
 
     async def _renew(self) -> None:

@@ -17,9 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.accounting.adaptive import filter_for
 from discreet.core.errors import DiscreetError
-from discreet.core.guarantee import ApproxDP
 from discreet.release import Release
 
 _FAR = 4.0
@@ -121,18 +119,6 @@ def _private(release: Release) -> Iterator[str]:
         yield "it was not made privately"
 
 
-def _covered(release: Release) -> Iterator[str]:
-    """Its event costs no more than its guarantee says."""
-    guarantee = release.guarantee
-    delta = guarantee.delta if isinstance(guarantee, ApproxDP) and guarantee.delta else None
-    try:
-        admitted = filter_for(guarantee).admits(release.event, delta=delta)
-    except DiscreetError:
-        admitted = False
-    if not admitted:
-        yield "its event is not covered by the guarantee that it states"
-
-
 def _whole(release: Release) -> Iterator[str]:
     """Every number is a number, inside its interval."""
     columns = release.to_dict()
@@ -181,7 +167,6 @@ def _possible(release: Release) -> Iterator[str]:
 
 CHECKS: dict[str, Check] = {
     "private": _private,
-    "covered": _covered,
     "whole": _whole,
     "distinct": _distinct,
     "possible": _possible,

@@ -8,9 +8,13 @@ law moves with log t: there is no edge to tune a question to.
 
 Guarantee: tables for which ``t`` differs by a factor ``1 + r`` give levels whose laws differ by at
 most ``log(1 + r) / log(b)`` in total variation; no classifier on an answer's time has an area under
-the curve above 1/2 plus half of that. What the moment of leaving tells beyond the level is the
-machine's load, not the data. A level of one or more is an overrun; a day has a limited number of
-them (:mod:`discreet.server.state.overruns`).
+the curve above 1/2 plus half of that. A level of one or more is an overrun; a day has a limited
+number of them (:mod:`discreet.server.state.overruns`).
+
+``t`` is the worker's own time. What was added, by the front before and after the work and by
+others who had the processors during it, moves no level and is nobody's overrun: where an answer
+would leave before it is there, it leaves whole quanta later, by a random threshold again. What the
+moment of leaving tells beyond that is the machine's load, not the data.
 
 Source: contract, "What may be seen" (answers at multiples of a public quantum). Proof:
 ``proofs/timing.md``.
@@ -59,29 +63,45 @@ class Quanta:
 
 @dataclass(frozen=True)
 class Leaving:
-    """When an answer leaves: ``after`` so many seconds from its request, at a ``level``."""
+    """When an answer leaves: ``after`` so many seconds from its request, at a ``level``.
+
+    Only the level is the work's; whole quanta that the front adds leave it as it is.
+    """
 
     level: int
     after: float
 
     @property
     def overrun(self) -> bool:
-        """Whether it is later than the quantum."""
+        """Whether the work alone made it later than the quantum."""
         return self.level > 0
 
-    def later(self, step: int) -> Leaving:
-        """One level later."""
-        return Leaving(self.level + 1, self.after * step)
+    def later(self, quantum: float, quanta: int = 1) -> Leaving:
+        """So many quanta later, since the front was late."""
+        return Leaving(self.level, self.after + quanta * quantum)
 
 
 def leaving(
-    took: float, quantum: float, *, step: int = STEP, randomness: Source = SYSTEM
+    took: float,
+    quantum: float,
+    *,
+    waited: float = 0.0,
+    step: int = STEP,
+    randomness: Source = SYSTEM,
 ) -> Leaving:
-    """When an answer leaves that took so many seconds; at once where padding is off."""
+    """When an answer leaves that took a worker so many seconds; at once where padding is off.
+
+    ``waited`` is what the front added. Its quanta are counted with the threshold ``waited * u``, u
+    uniform on [0, 1), so that they have no edge to tune a question to either.
+    """
     if quantum <= 0:
-        return Leaving(0, took)
+        return Leaving(0, took + waited)
     reached = level(took / quantum, integer(randomness, BITS), BITS, step=step)
-    return Leaving(reached, quantum * float(step) ** reached)
+    after = quantum * float(step) ** reached
+    if waited <= 0:
+        return Leaving(reached, after)
+    there = took + waited * (1 + integer(randomness, BITS) / 2.0**BITS)
+    return Leaving(reached, after + quantum * max(0, math.ceil((there - after) / quantum)))
 
 
 def level(ratio: float, draw: int, bits: int, *, step: int = STEP) -> int:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from discreet.streams.contribution import EventContribution
     from discreet.streams.counter import Counter
     from discreet.streams.doubling import DoublingTree
+    from discreet.streams.factorisation.buffered import BufferedToeplitzCounter
     from discreet.streams.factorisation.dense import OptimalCounter
     from discreet.streams.factorisation.optimum import ErrorObjective
     from discreet.streams.factorisation.participation import participation_norm
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     )
     from discreet.streams.planning import StreamPlan, plan
     from discreet.streams.plots import error_by_tick
+    from discreet.streams.present_items import PresentItems
     from discreet.streams.resume import from_state
     from discreet.streams.statistics.histogram import Histogram, Quantiles
     from discreet.streams.statistics.statistic import Statistic
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from discreet.streams.statistics.vectors import ClippedVectors
     from discreet.streams.tails import laplace_sum_tail
     from discreet.streams.tree import BinaryTree, ReducedTree
-    from discreet.streams.units import EventLevel, UserLevel, UserWindow, WEvent
+    from discreet.streams.units import EventLevel, ItemLevel, UserLevel, UserWindow, WEvent
     from discreet.streams.window import SlidingWindow
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "BinaryTree",
     "BoundedNumber",
     "BudgetAbsorption",
+    "BufferedToeplitzCounter",
     "ClippedVectors",
     "Counter",
     "CroppedCounts",
@@ -55,10 +58,12 @@ __all__ = [
     "EventContribution",
     "EventLevel",
     "Histogram",
+    "ItemLevel",
     "NoisePerPrefix",
     "NoisePerTick",
     "OptimalCounter",
     "PanPrivateCounter",
+    "PresentItems",
     "Quantiles",
     "ReducedTree",
     "RunningAverage",
@@ -101,6 +106,7 @@ _NAMES = {
     "contribution": ("EventContribution",),
     "counter": ("Counter",),
     "doubling": ("DoublingTree",),
+    "factorisation.buffered": ("BufferedToeplitzCounter",),
     "factorisation.dense": ("OptimalCounter",),
     "factorisation.optimum": ("ErrorObjective",),
     "factorisation.participation": ("participation_norm",),
@@ -143,8 +149,10 @@ _NAMES = {
         "BinaryTree",
         "ReducedTree",
     ),
+    "present_items": ("PresentItems",),
     "units": (
         "EventLevel",
+        "ItemLevel",
         "UserLevel",
         "UserWindow",
         "WEvent",

@@ -52,7 +52,7 @@ class Alarms:
     ...     threshold=100, window=10, alarms=3, spend=PureDP(epsilon=1), unit=EventLevel()
     ... )
     >>> round(monitor.error(ticks=1000, confidence=0.95), 1)
-    140.3
+    71.0
 
     Source: 000a:E3. Proof: ``proofs/sparse_vector.md``.
     """
@@ -114,9 +114,10 @@ class Alarms:
         """How far from the threshold a wrong answer can be, over so many ticks.
 
         With this confidence no alarm is raised for a total below the threshold less this, and none
-        is missed for one above the threshold plus this, before the alarms are used up.
+        is missed for one above the threshold plus this, before the alarms are used up. By the law
+        of the noise, with what the grid rounds off.
         """
-        return self.mechanism.error(confidence=confidence, questions=count("ticks", ticks))
+        return self.mechanism.reach(confidence=confidence, questions=count("ticks", ticks))
 
     def open(self) -> LiveAlarms:
         """Start watching; the first threshold is drawn now."""

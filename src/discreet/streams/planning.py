@@ -17,6 +17,7 @@ from discreet.streams.baselines import NoisePerPrefix, NoisePerTick
 from discreet.streams.contribution import ONE_COUNT, EventContribution
 from discreet.streams.counter import ContinualCounter, require_horizon
 from discreet.streams.doubling import DoublingTree
+from discreet.streams.factorisation.buffered import BufferedToeplitzCounter
 from discreet.streams.factorisation.dense import OptimalCounter
 from discreet.streams.factorisation.toeplitz import LONGEST as LONGEST_TOEPLITZ
 from discreet.streams.factorisation.toeplitz import ToeplitzCounter
@@ -30,6 +31,7 @@ _DENSE = 128
 """Longer horizons take their time to be optimised: ask for OptimalCounter, or bands, by name."""
 _BANDS = 64
 _BANDED = 1 << 15
+_BUFFERS = 4
 USUAL_MEMORY = 1 << 30
 """Bytes that a plan allows unless it is told."""
 
@@ -133,6 +135,8 @@ def _counters(common: dict[str, object]) -> Iterator[tuple[str, ContinualCounter
     if horizon <= LONGEST_TOEPLITZ:
         if _BANDS < horizon <= _BANDED:
             yield "64 bands", ToeplitzCounter(bands=_BANDS, **common)  # type: ignore[arg-type]
+        if horizon > _BANDS:
+            yield "4 buffers", BufferedToeplitzCounter(buffers=_BUFFERS, **common)  # type: ignore[arg-type]
         yield "square root", ToeplitzCounter(**common)  # type: ignore[arg-type]
     if horizon <= _DENSE:
         yield "optimal", OptimalCounter(**common)  # type: ignore[arg-type]

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+from discreet.core.foreign_text import refusing
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.release.kept_guarantee import keeps
 from discreet.streams.node_noise import noise_from_dict
 from discreet.streams.stored import State, part, unreadable
 from discreet.streams.tags import from_dict, spend_from_dict, spend_to_dict, to_dict
@@ -28,6 +30,7 @@ KINDS = {
     "window/1": "window:SlidingWindow",
     "toeplitz/1": "factorisation.toeplitz:ToeplitzCounter",
     "dense/1": "factorisation.dense:OptimalCounter",
+    "buffered/1": "factorisation.buffered:BufferedToeplitzCounter",
 }
 """Where each kind of counter lives; the names on the left never change."""
 
@@ -79,8 +82,12 @@ def from_state(state: State, *, randomness: Source = SYSTEM) -> Counter:
     """
     if not isinstance(state, Mapping) or state.get("form") != FORM:
         raise unreadable(expected="the state of a counter")
-    counter: Any = mechanism_from(state.get("mechanism"), randomness=randomness).open()
-    counter.resume(part(state, "live", dict))
+    with refusing(code="stream_state_unreadable", expectation="the state of a counter"):
+        mechanism = mechanism_from(state.get("mechanism"), randomness=randomness)
+        if not keeps(mechanism.spend, mechanism.noise.event):
+            raise unreadable(expected="noise that costs no more than the spend")
+        counter: Any = mechanism.open()
+        counter.resume(part(state, "live", dict))
     found: Counter = counter
     return found
 

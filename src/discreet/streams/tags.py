@@ -18,11 +18,19 @@ from discreet.core.written import KINDS as GUARANTEE_KINDS
 from discreet.core.written import Form
 from discreet.streams.contribution import EventContribution
 from discreet.streams.stored import State, unreadable
-from discreet.streams.units import EventLevel, StreamUnit, UserLevel, UserWindow, WEvent
+from discreet.streams.units import (
+    EventLevel,
+    ItemLevel,
+    StreamUnit,
+    UserLevel,
+    UserWindow,
+    WEvent,
+)
 
 FORMS: dict[type, Form] = {
     EventLevel: Form("event-level/1"),
     UserLevel: Form("user-level/1", "id max_events max_per_tick", later="of"),
+    ItemLevel: Form("item-level/1", "id max_flips"),
     UserWindow: Form("user-window/1", "id ticks max_events max_per_tick"),
     WEvent: Form("w-event/1", "ticks max_per_tick"),
     EventContribution: Form("contribution/1", "l1 l2_squared largest"),

@@ -19,10 +19,11 @@ from functools import cached_property
 from typing import ClassVar
 
 from discreet.core.parameters import count
-from discreet.streams.contribution import StreamSensitivity
+from discreet.streams.contribution import ONE_COUNT, StreamSensitivity
 from discreet.streams.counter import ContinualCounter
 from discreet.streams.live_tree import LiveTree, ReducedLiveTree
 from discreet.streams.stored import State
+from discreet.streams.units import ItemLevel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +63,15 @@ class BinaryTree(ContinualCounter):
         return self.levels or max(1, (self.horizon - 1).bit_length())
 
     def sensitivity(self) -> StreamSensitivity:
-        """One node of each level for each event; those of one person may meet in a node."""
+        """One node of each level for each event; those of one person may meet in a node.
+
+        Changes of one item take turns, so that they move a node by one at most.
+        """
         events, at_once = self.unit.events, self.unit.per_tick
+        if isinstance(self.unit, ItemLevel) and self.keys == 1 and self.contribution == ONE_COUNT:
+            nodes = (-(-self.horizon >> level) for level in range(self.height))
+            moved = Fraction(sum(min(events, each) for each in nodes))
+            return StreamSensitivity(moved, moved)
         squares = sum(events * min(events, at_once << level) for level in range(self.height))
         return StreamSensitivity(
             Fraction(self.contribution.l1) * events * self.height,

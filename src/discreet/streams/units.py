@@ -5,7 +5,7 @@ noise is how many events that can be in all, and how many at one tick; both are 
 enforced where events come in, as a function of that person's own events only. A person without a
 cap over the whole stream has no bound, and is refused.
 
-Source: 000b:B36, 004c:11-9; contract, "Units and neighbours". Proof: ``proofs/streams.md``.
+Source: 000b:B36, B38, 004c:11-9; contract, "Units and neighbours". Proof: ``proofs/streams.md``.
 """
 
 from __future__ import annotations
@@ -81,6 +81,42 @@ class UserLevel:
 
 
 @dataclass(frozen=True)
+class ItemLevel:
+    """All events of one item that comes and goes, of which ``max_flips`` changes count.
+
+    For the number of items that are present: whatever :class:`PresentItems` feeds to a counter. An
+    item adds +1 and -1 in turns, so it moves the sum of any run of ticks by one at most.
+
+    >>> ItemLevel("badge", max_flips=20).per_tick
+    1
+    """
+
+    id: str
+    max_flips: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an item without a cap."""
+        _check_caps(self.max_flips, None, "the whole stream", name="max_flips")
+        _ = self.privacy_unit
+
+    @property
+    def events(self) -> int:
+        """How many changes neighbours differ by at most."""
+        assert self.max_flips is not None
+        return self.max_flips
+
+    @property
+    def per_tick(self) -> int:
+        """How many of them can fall into one tick."""
+        return 1
+
+    @property
+    def privacy_unit(self) -> PrivacyUnit:
+        """The unit that guarantees carry: all events of an item."""
+        return _person(self.id, self.events, 1)
+
+
+@dataclass(frozen=True)
 class UserWindow:
     """All events of one person in any ``ticks`` consecutive ticks, at most ``max_events``.
 
@@ -152,30 +188,33 @@ class WEvent:
         return TickWindow(Row(), self.ticks)
 
 
-StreamUnit: TypeAlias = EventLevel | UserLevel | UserWindow | WEvent
+StreamUnit: TypeAlias = EventLevel | UserLevel | ItemLevel | UserWindow | WEvent
 """Whose events neighbouring streams differ by."""
 
 
 def require_unit(unit: object) -> StreamUnit:
     """``unit`` if it is one for streams; nothing is assumed about whose events they are."""
-    if not isinstance(unit, EventLevel | UserLevel | UserWindow | WEvent):
+    if not isinstance(unit, EventLevel | UserLevel | ItemLevel | UserWindow | WEvent):
         raise InvalidParameter(
             code="not_a_stream_unit",
-            expectation="EventLevel(), UserLevel(...), UserWindow(...) or WEvent(...)",
+            expectation="EventLevel(), UserLevel(...), ItemLevel(...), UserWindow(...) or "
+            "WEvent(...)",
             received=type(unit).__name__,
             remedy='Write unit=UserLevel("user_id", max_events=20), with a public cap.',
         )
     return unit
 
 
-def _check_caps(max_events: object, max_per_tick: object, over: str) -> None:
+def _check_caps(
+    max_events: object, max_per_tick: object, over: str, *, name: str = "max_events"
+) -> None:
     if max_events is None:
         raise InvalidParameter(
             code="user_without_cap",
-            expectation=f"max_events, the most events of one person that count over {over}",
+            expectation=f"{name}, the most events of one person that count over {over}",
             remedy="Declare a public cap; a person's events beyond it are left out.",
         )
-    count("max_events", max_events)
+    count(name, max_events)
     if max_per_tick is not None:
         count("max_per_tick", max_per_tick)
 

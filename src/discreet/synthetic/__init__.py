@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.synthetic.full_histogram import FullHistogram
     from discreet.synthetic.hierarchy.cell_table import CellTable
     from discreet.synthetic.hierarchy.levels import Hierarchy, Level
-    from discreet.synthetic.hierarchy.tables import level_counts
+    from discreet.synthetic.hierarchy.tables import MeasuredCount, level_counts, measured_counts
     from discreet.synthetic.hierarchy.topdown import TopDown, ToyDown
     from discreet.synthetic.independent_marginals import IndependentMarginals
     from discreet.synthetic.model import SyntheticModel, model_from_dict
@@ -55,6 +55,7 @@ __all__ = [
     "Impossible",
     "IndependentMarginals",
     "Level",
+    "MeasuredCount",
     "NumberColumn",
     "OwnedRows",
     "PersonTables",
@@ -72,6 +73,7 @@ __all__ = [
     "level_counts",
     "load",
     "load_tables",
+    "measured_counts",
     "model_from_dict",
 ]
 
@@ -97,7 +99,7 @@ _NAMES = {
     "full_histogram": ("FullHistogram",),
     "hierarchy.cell_table": ("CellTable",),
     "hierarchy.levels": ("Hierarchy", "Level"),
-    "hierarchy.tables": ("level_counts",),
+    "hierarchy.tables": ("MeasuredCount", "level_counts", "measured_counts"),
     "hierarchy.topdown": ("TopDown", "ToyDown"),
     "independent_marginals": ("IndependentMarginals",),
     "model": ("SyntheticModel", "model_from_dict"),

@@ -32,7 +32,7 @@ from discreet.synthetic.graphical.junction_tree import Places
 from discreet.synthetic.graphical.measurement import NoisyMarginal
 from discreet.synthetic.graphical_mechanism import SETTLING, GraphicalMechanism
 from discreet.synthetic.marginal_counts import MarginalCounts
-from discreet.synthetic.workload_marginals import candidates
+from discreet.synthetic.workload_marginals import candidates, workload_marginals
 
 _MOST_FOR_COLUMNS = Fraction(1, 3)
 _COLUMN_ERROR = 0.02
@@ -52,7 +52,9 @@ class AIM(GraphicalMechanism):
 
     ``columns`` is the share of the spend that measures every column by itself, and up to a third
     where noise moves more than a fiftieth of all records to other values of the mean column. A
-    value is merged with other rare ones where its noisy count is below ``merging`` deviations.
+    value is merged with other rare ones where its noisy count is below ``merging`` deviations. With
+    a ``target``, marginals that contain it count four times; a selection's sensitivity is that of
+    the heaviest.
 
     Contract: ``release`` counts marginals only, those of the workload and their parts. The number
     of records is estimated from noisy marginals where it is not public; nothing is spent for it.
@@ -84,7 +86,8 @@ class AIM(GraphicalMechanism):
 
     @cached_property
     def _candidates(self) -> dict[Places, int]:
-        return candidates(self._asked)
+        target = None if self.target is None else self.workload.universe.place(self.target)
+        return candidates(workload_marginals(self.workload, None), target=target)
 
     @property
     def _batch(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from discreet.core.arrays import Floats
 from discreet.release.format import percent
 from discreet.synthetic.conditions import condition_weights
 from discreet.synthetic.encoding.constraints import Condition
+from discreet.synthetic.graphical.graphical_model import GraphicalModel
 from discreet.synthetic.simulated_errors import SimulatedErrors
 
 if TYPE_CHECKING:
@@ -26,7 +28,9 @@ class CountedEstimate:
     """An estimated number of records; ``share`` is that of all records.
 
     ``lower`` and ``upper`` hold at ``confidence`` over noise and the mechanism's choices, as
-    simulated; not over what the model leaves out.
+    simulated, and over what a model of marginals leaves out of pairs, as its own measurements tell;
+    not over what nothing was measured of, such as how three columns go together. Where
+    ``measured`` is false, no marginal was measured of all these columns together.
     """
 
     value: float
@@ -34,10 +38,12 @@ class CountedEstimate:
     upper: float
     share: float
     confidence: float
+    measured: bool = True
 
     def __str__(self) -> str:
         ends = f"{percent(self.confidence)} interval {self.lower:,.0f} to {self.upper:,.0f}"
-        return f"{self.value:,.0f} ({ends}, simulated)"
+        apart = "" if self.measured else "; these columns were not measured together"
+        return f"{self.value:,.0f} ({ends}, simulated{apart})"
 
 
 def estimated(
@@ -57,9 +63,11 @@ def estimated(
     for name, values in where.items():
         weights = weights * condition_weights(name, encoding.columns[name], values)[codes[name]]
     weights = weights.reshape(shape)
-    value = float((release.model.marginal(names) * weights).sum())
-    half = errors.half_width(names, weights, confidence)
-    total = release.model.total
-    return CountedEstimate(
-        value, max(0.0, value - half), max(0.0, value + half), value / total, confidence
-    )
+    model = release.model
+    value = float((model.marginal(names) * weights).sum())
+    half, measured = errors.half_width(names, weights, confidence), True
+    if isinstance(model, GraphicalModel):
+        misfit = errors.times(confidence) * math.sqrt(model.misfit_variance(names, weights))
+        half, measured = math.hypot(half, misfit), model.measured_together(names)
+    ends = max(0.0, value - half), max(0.0, value + half)
+    return CountedEstimate(value, *ends, value / model.total, confidence, measured)

@@ -30,6 +30,9 @@ from discreet.synthetic.structural_zeros import added
 _FEW = 24
 """Up to so many attributes, a candidate's junction tree is looked for anew where it seems large."""
 
+_LAST = 8
+"""One part in so many of the measurements, the last ones, tells how wrong the model still is."""
+
 
 class ModelInProgress:
     """Measurements so far, their junction tree, and the model fitted to them."""
@@ -52,10 +55,13 @@ class ModelInProgress:
         self._fitted: Fitted | None = None
         self.total = 1.0
         """The number of records: public, or estimated from everything that was measured."""
+        self._misfits: list[float] = []
         self._grow()
 
     def learn(self, *marginals: NoisyMarginal) -> None:
         """Take in measurements and fit again, from where the last fit ended."""
+        if self._fitted is not None:
+            self._misfits += [self._misfit(each) for each in marginals if len(each.places) > 1]
         self.measured += marginals
         self.total = noisy_total(self.measured) if self._public is None else self._public
         self._sets = maximal([*self._sets, *(each.places for each in marginals)])
@@ -87,13 +93,31 @@ class ModelInProgress:
         """The model's counts by some attributes."""
         return self.total * self.marginals(places)
 
+    @property
+    def misfit(self) -> float:
+        """About the squared error of the counts of a marginal that was not measured, all cells.
+
+        Mechanisms measure what the model gets most wrong; so those that were measured last, less
+        what noise adds, say how wrong it is where nothing was measured. Noisy values alone are
+        read.
+        """
+        last = self._misfits[-max(1, len(self._misfits) // _LAST) :]
+        return max(0.0, sum(last) / len(last)) if last else 0.0
+
+    def _misfit(self, found: NoisyMarginal) -> float:
+        """The squared distance of noisy counts from the model's, less what noise adds to it."""
+        apart = float(((found.values - self.estimate(found.places)) ** 2).sum())
+        return apart - found.deviation**2 * found.values.size
+
     def released(
         self, universe: Universe, event: Event, split: Mapping[str, Fraction]
     ) -> GraphicalModel:
         """The model as it is released, with what the shares of the spend paid for."""
         assert self._fitted is not None
         potentials = added(self._zeros, list(self._fitted.potentials.items()))
-        return GraphicalModel(universe, self.total, event, potentials, self.merged, split=split)
+        return GraphicalModel(
+            universe, self.total, event, potentials, self.merged, split=split, misfit=self.misfit
+        )
 
     def _grow(self) -> None:
         """A greedy order may be worse than one in which a marginal was seen to fit: the best."""

@@ -1,6 +1,7 @@
 """Noise on every cell of a small universe, negative counts cut off: the baseline without a model.
 
-Source: 004b:A12, A17 (cutting off is biased upwards: by half the noise's scale in empty cells).
+Source: 004b:A12, A17 (cutting off is biased upwards: by half the noise's scale in empty cells);
+004d:D21 (the counts before that are kept).
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from discreet.core.arrays import Floats
 from discreet.core.events.event import Event
 from discreet.core.parameters import count
+from discreet.mechanisms.distributions.cut_bias import cut_bias
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.cell_counts import Counted, cell_counts
@@ -22,6 +25,12 @@ from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.synthetic.adaptive_spend import AdaptiveSpend
 from discreet.synthetic.graphical.rows import shares
+from discreet.synthetic.hierarchy.noisy_levels import (
+    MOST_CELLS,
+    NoisyLevel,
+    levels_from_list,
+    levels_to_list,
+)
 from discreet.synthetic.table_mechanism import TableMechanism
 
 
@@ -57,6 +66,10 @@ class FullHistogram(TableMechanism):
         universe = self.workload.universe
         spend = AdaptiveSpend(self.terms)
         noisy, _ = spend.measured(cell_counts(counts, universe), 1, "cells")
+        measured = None
+        if universe.size <= MOST_CELLS:
+            drawn = noisy.astype(np.int64).reshape(1, -1)
+            measured = NoisyLevel(drawn, distribution_of(spend.terms.noise(1), step=1.0))
         public = float(self.size.records) if isinstance(self.size, PublicCount) else None
         total = max(1.0, float(noisy.sum())) if public is None else public
         possible = np.ones(universe.shape, dtype=bool)
@@ -66,7 +79,7 @@ class FullHistogram(TableMechanism):
         cut = np.where(possible.ravel(), np.maximum(noisy, 0), 0.0)
         mass = cut.sum()
         law = cut / mass if mass > 0 else possible.ravel() / possible.sum()
-        return HistogramModel(universe, total, self.event, law)
+        return HistogramModel(universe, total, self.event, law, measured)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +90,16 @@ class HistogramModel:
     total: float
     event: Event
     law: Floats
+    measured: NoisyLevel | None = None
+
+    @property
+    def biased(self) -> str:
+        """In which way its counts are wrong on average, in words."""
+        far = "" if self.measured is None else f" by {cut_bias(self.measured.law):.3g}"
+        return (
+            f"negative counts are cut off, which makes an empty cell too high{far} on average, "
+            "before all are scaled to the noisy total; the counts before that are in `measured`"
+        )
 
     def marginal(self, names: Sequence[str]) -> Floats:
         places = [self.universe.place(name) for name in names]
@@ -93,7 +116,8 @@ class HistogramModel:
         return np.stack(np.unravel_index(cells, self.universe.shape), axis=1).astype(np.int64)
 
     def to_dict(self) -> Mapping[str, object]:
-        return {"model": "histogram/1", "total": self.total, "law": packed(self.law)}
+        plain = {"model": "histogram/1", "total": self.total, "law": packed(self.law)}
+        return plain | ({"measured": levels_to_list((self.measured,))} if self.measured else {})
 
     @classmethod
     def from_dict(
@@ -103,4 +127,7 @@ class HistogramModel:
         total, law = plain.get("total"), unpacked(plain.get("law"))
         if not isinstance(total, float) or not total >= 1 or law.shape != (universe.size,):
             raise not_plain()
-        return cls(universe, total, event, law)
+        (measured,) = levels_from_list(plain.get("measured")) or (None,)
+        if measured is not None and measured.counts.shape != (1, universe.size):
+            raise not_plain()
+        return cls(universe, total, event, law, measured)

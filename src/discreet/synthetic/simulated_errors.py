@@ -4,7 +4,8 @@ A sample of the release stands in for the data, since its true counts are known.
 on it as it ran on the data, with the same spend, and its answers are compared with the sample's.
 All of this is post-processing of the release. The errors found cover noise, what the mechanism
 chose to measure, and how it filled in the rest, for tables that look like the release; they say
-nothing of what the data has and the model does not, such as a dependence that was never measured.
+nothing of what the data has and the model does not, such as a dependence that was never measured;
+of that, a graphical model keeps what its last measurements told (``misfit``).
 
 Source: parametric bootstrap (Efron and Tibshirani 1993, chapter 6).
 """
@@ -47,9 +48,13 @@ class SimulatedErrors:
 
     def half_width(self, attributes: Sequence[str], weights: Floats, confidence: float) -> float:
         """Of an interval at ``confidence``, for errors about normal whose size is estimated."""
+        return self.times(confidence) * self.rms(attributes, weights)
+
+    def times(self, confidence: float) -> float:
+        """How many times the error an interval extends at ``confidence``."""
         from scipy.stats import t
 
-        return float(t.ppf((1 + confidence) / 2, len(self.made))) * self.rms(attributes, weights)
+        return float(t.ppf((1 + confidence) / 2, len(self.made)))
 
 
 def simulate(

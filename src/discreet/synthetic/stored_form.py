@@ -10,9 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.events.event import from_json as event_from_json
-from discreet.release.guarantee import guarantee_from_dict
+from discreet.core.foreign_text import plain_json, refusing
+from discreet.release.kept_guarantee import kept_guarantee
 from discreet.synthetic.count_noise import CountNoise
 from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.grouped_model import stored_model
@@ -21,17 +21,12 @@ from discreet.synthetic.synthetic_release import FORM, SyntheticRelease
 
 def synthetic_from_json(text: str) -> SyntheticRelease:
     """The release that ``to_json`` wrote."""
-    try:
-        return _read(json.loads(text))
-    except DiscreetError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InvalidParameter(
-            code="synthetic_not_json",
-            expectation=f"a synthetic release of form {FORM}, as `save` wrote it",
-            received=type(error).__name__,
-            remedy="Pass the file unchanged, or upgrade discreet.",
-        ) from None
+    expected = f"a synthetic release of form {FORM}, as `save` wrote it"
+    with refusing(code="synthetic_not_json", expectation=expected):
+        found = _read(plain_json(text))
+        _ = repr(found), found.to_json(), found.sample(1)  # numbers and facts may be of any kind
+        found.statement.try_words()
+        return found
 
 
 def load(path: str | PathLike[str]) -> SyntheticRelease:
@@ -49,7 +44,7 @@ def _read(plain: dict[str, Any]) -> SyntheticRelease:
         query=plain["query"],
         encoding=encoding,
         model=stored_model(plain["model"], encoding.universe, event),
-        guarantee=guarantee_from_dict(plain["guarantee"]),
+        guarantee=kept_guarantee(plain["guarantee"], event, plain["facts"]),
         event=event,
         budget_split=plain["split"],
         facts=plain["facts"],

@@ -38,7 +38,8 @@ MAX_SIZE = 200_000
 class TableMechanism(FitsTables):
     """The parameters that mechanisms share which measure marginals.
 
-    ``target`` narrows the workload to its marginals that contain one attribute. ``max_size`` limits
+    ``target`` names an attribute whose marginals matter most: MWEM measures no others, AIM and MST
+    prefer them. ``max_size`` limits
     the cells of the model's junction tree, and so time and memory. ``zeros`` are combinations that
     cannot occur. ``public`` are rows of codes that everybody may see, from which the model starts;
     then no values are merged. ``progress`` is called after every step.

@@ -13,6 +13,9 @@ from discreet.queries.workload.workload import Workload
 from discreet.synthetic.adaptive_spend import HEAVIEST
 from discreet.synthetic.graphical.junction_tree import Places
 
+_TARGET = 4
+"""How many times as much a marginal with the target counts."""
+
 
 def workload_marginals(workload: Workload, target: str | None) -> dict[Places, float]:
     """The sets of attributes that queries look at, each with its weight; those with the target.
@@ -36,10 +39,14 @@ def workload_marginals(workload: Workload, target: str | None) -> dict[Places, f
     return found
 
 
-def candidates(asked: Mapping[Places, float], least: int = 1) -> dict[Places, int]:
+def candidates(
+    asked: Mapping[Places, float], least: int = 1, *, target: int | None = None
+) -> dict[Places, int]:
     """All sets of at least ``least`` attributes within an asked one; weights up to 64.
 
-    A set's weight is the sum over asked sets of their weight times what they share with it.
+    A set's weight is the sum over asked sets of their weight times what they share with it, and
+    four times that with the ``target``. The others stay: columns that tell the target only together
+    have to be measured together.
     """
     closed = {
         part
@@ -54,7 +61,7 @@ def candidates(asked: Mapping[Places, float], least: int = 1) -> dict[Places, in
         for place in places:
             each[place] = each.get(place, 0.0) + weight
     for part in shared:
-        shared[part] = sum(each[place] for place in part)
+        shared[part] = sum(each[place] for place in part) * (_TARGET if target in part else 1)
     most = max(shared.values(), default=1.0)
     return {part: max(1, round(HEAVIEST * weight / most)) for part, weight in shared.items()}
 

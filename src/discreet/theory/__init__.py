@@ -57,12 +57,24 @@ if TYPE_CHECKING:
     )
     from discreet.theory.halving import Halving
     from discreet.theory.lower_bounds import (
+        central_count_variance,
         hardt_talwar,
         laplace_workload_error,
+        local_count_variance,
         vc_dimension,
         vc_floor,
     )
     from discreet.theory.online_game import OnlineSketch, online_sketch
+    from discreet.theory.optimisation import (
+        descent_excess,
+        excess_floor,
+        l1_risk_rate,
+        marginals_floor,
+        multiplicity_cap,
+        risk_of_regret,
+        risk_rate,
+        strongly_convex_rate,
+    )
     from discreet.theory.query_release import (
         construction_error,
         mwem_bound,
@@ -93,6 +105,7 @@ __all__ = [
     "brute_force_error",
     "brute_force_scale",
     "capacity",
+    "central_count_variance",
     "closed_form_epsilon",
     "closest_below",
     "closest_pair",
@@ -100,8 +113,10 @@ __all__ = [
     "concentrated_epsilon",
     "construction_error",
     "decomposed",
+    "descent_excess",
     "elastic_join",
     "elastic_self_join",
+    "excess_floor",
     "expected_analyst_rho",
     "expected_analyst_sum",
     "expected_data_rho",
@@ -112,9 +127,13 @@ __all__ = [
     "improved_epsilon",
     "kl_bound",
     "kl_divergence",
+    "l1_risk_rate",
     "laplace_workload_error",
+    "local_count_variance",
     "loss_tail",
+    "marginals_floor",
     "max_divergence",
+    "multiplicity_cap",
     "mwem_bound",
     "net_error",
     "online_sketch",
@@ -123,6 +142,8 @@ __all__ = [
     "printed_share",
     "printed_slack",
     "privacy_losses",
+    "risk_of_regret",
+    "risk_rate",
     "sampled_data_rho",
     "sampled_data_sum",
     "sampled_mean_error",
@@ -132,6 +153,7 @@ __all__ = [
     "small_db_records",
     "smooth_linear",
     "step_epsilon",
+    "strongly_convex_rate",
     "subsample_rows",
     "total_variation",
     "vc_dimension",
@@ -188,8 +210,10 @@ _NAMES = {
     ),
     "halving": ("Halving",),
     "lower_bounds": (
+        "central_count_variance",
         "hardt_talwar",
         "laplace_workload_error",
+        "local_count_variance",
         "vc_dimension",
         "vc_floor",
     ),
@@ -197,6 +221,16 @@ _NAMES = {
     "online_game": (
         "OnlineSketch",
         "online_sketch",
+    ),
+    "optimisation": (
+        "descent_excess",
+        "excess_floor",
+        "l1_risk_rate",
+        "marginals_floor",
+        "multiplicity_cap",
+        "risk_of_regret",
+        "risk_rate",
+        "strongly_convex_rate",
     ),
     "query_release": (
         "construction_error",

@@ -1,7 +1,10 @@
 """What no mechanism can do better: lower bounds on the error of linear queries.
 
-Source: 000a:F1, F3; 004b:A3. Errata: 004b:A3 (epsilon divides the minimum, it is not under the
-root).
+And what a count costs without a curator: by Theorem 9.2 of 000b:B17 the error of people who hold
+one bit each, and add no secret shares, is of the order of their number's root, whatever they do.
+
+Source: 000a:F1, F3; 000b:B17; 004b:A3. Errata: 004b:A3 (epsilon divides the minimum, it is not
+under the root).
 """
 
 from __future__ import annotations
@@ -44,6 +47,29 @@ def hardt_talwar(*, queries: int, cells: int, epsilon: float) -> float:
     return min(d * math.sqrt(d), d * math.sqrt(math.log(size / d))) / float(
         positive("epsilon", epsilon)
     )
+
+
+@calculator
+def local_count_variance(*, people: int, epsilon: float) -> float:
+    """Variance of a count of yes from randomized response: n e**epsilon / (e**epsilon - 1)**2.
+
+    Of the noise alone: who has the bit is fixed. The same for every number of yes.
+
+    >>> round(local_count_variance(people=1000, epsilon=math.log(3)), 6)
+    750.0
+    """
+    half = math.sinh(float(positive("epsilon", epsilon)) / 2)
+    return count("people", people) / (4 * half * half)
+
+
+@calculator
+def central_count_variance(*, epsilon: float) -> float:
+    """Variance of the count that a trusted party releases with Laplace noise: 2 / epsilon**2.
+
+    >>> round(central_count_variance(epsilon=math.log(3)), 3)
+    1.657
+    """
+    return 2 / float(positive("epsilon", epsilon)) ** 2
 
 
 @calculator

@@ -186,6 +186,11 @@ def vertex(privacy: learn.Privacy) -> Callable[[Any], int]:
     return lambda x: int(np.sign(made.minimise(x, ones(x))[0]))
 
 
+def feature(privacy: learn.Privacy) -> Callable[[Any], int]:
+    made = learn.SupportSelection(size=1, privacy=privacy)
+    return lambda x: made.select(np.hstack([x, *[0 * x] * 7]), ones(x))[0]
+
+
 def candidate() -> Callable[[Any], float]:
     made = learn.ExponentialERM(
         loss=Line(),
@@ -319,6 +324,17 @@ OPTIMISERS: tuple[Attack, ...] = (
         vertex(pure(40)),
         "the printed noise, of an average over twenty rows",
         0.6,
+        trials=8000,
+    ),
+    Attack(
+        "SupportSelection",
+        ("SupportSelection",),
+        2,
+        (NONE, ONE),
+        feature(pure(2)),
+        feature(pure(40)),
+        "the noise of an average over twenty rows",
+        0.3,
         trials=8000,
     ),
     Attack(

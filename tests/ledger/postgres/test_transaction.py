@@ -7,6 +7,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -133,7 +134,8 @@ class TestABrokenCommit:
         monkeypatch.setattr(transaction, "_END", "SELECT %s::bigint, %s::timestamptz")
         monkeypatch.setattr(transaction, "_ALONE", "SELECT %s")
         monkeypatch.setattr(tables, "lock", lambda connection: None)
-        proxy.faults.append((COMMIT, late_request))
+        # Later than a busy machine needs to look; the repeated charge waits for it.
+        proxy.faults.append((COMMIT, partial(late_request, seconds=3.0)))
 
         def spend_and_look() -> None:
             reserve(far)

@@ -80,10 +80,10 @@ def test_text_does_not_grow_without_bound() -> None:
         node = Call(
             LEAST, (node, Literal(float(number)), Column("y", ColumnDomain(DataType.DOUBLE)))
         )
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(InvalidParameter, match="expression_too_large"):
         DIALECT.render(node)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_long_sums_of_undeclared_columns_stay_short() -> None:

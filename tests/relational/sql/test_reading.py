@@ -18,7 +18,7 @@ import discreet as dp
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.relational.database import Database
 from discreet.relational.engines.duckdb.engine import DuckDB
-from discreet.relational.sql import translate
+from discreet.relational.sql import row_limits, translate
 from discreet.relational.sql.reading import WATCHED, require_all_read, watched
 from discreet.relational.sql.statement import parse
 from discreet.relational.sql.translate import query_from, translated
@@ -208,10 +208,10 @@ def test_a_common_table_that_nothing_names_means_nothing() -> None:
 
 def test_a_translation_that_forgets_a_clause_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The broken twin: OFFSET is not looked at, as ONLY and WITH FILL once were not."""
-    kept = translate._whole
+    kept = row_limits.whole_number
     monkeypatch.setattr(
         translate,
-        "_whole",
+        "whole_number",
         lambda node, name: None if name == "OFFSET" else kept(node, name),
     )
     text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n LIMIT 2 OFFSET 1"

@@ -2,6 +2,7 @@
 
 import math
 import time
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -19,7 +20,8 @@ from discreet.release.intervals import (
     half_width,
     half_widths,
 )
-from discreet.release.intervals.lattice import gridded_half_width
+from discreet.release.intervals.lattice import gridded_half_width, raised_off_grid
+from discreet.release.intervals.repeated import repeated_half_width
 from tests.release.intervals.draws import FINE, KINDS, Floats, draw, too_short
 
 LAPLACE = RoundedLaplace(1, 2.0**-40)
@@ -315,3 +317,16 @@ class TestTinyRisks:
         for risk, width in zip(self.RISKS, widths, strict=True):
             alone = max(c * law.half_width(1 - risk) for c, law in terms)
             assert width >= alone - 1  # a sum may lie between the steps of one
+
+
+def test_the_width_of_a_sum_of_whole_noises_is_whole() -> None:
+    """Counts are exact, so that nothing is added to a width for rounding; thirds are not."""
+    for spread in (0.5, 1, 2):
+        law = DiscreteLaplaceDistribution(scale=spread, step=1)
+        for terms in ([(1.0, law), (2.0, law)], [(1.0, law)] * 7, [(3.0, law), (-6.0, law)]):
+            width = half_width(terms, confidence=0.95)
+            assert width == round(width), (spread, len(terms))
+        counted = repeated_half_width([(1.0, 100)], law, confidence=0.95)
+        assert counted == round(counted)
+    assert raised_off_grid(68.0, [Fraction(1), Fraction(4)]) == 68
+    assert raised_off_grid(68.0, [Fraction(1), Fraction(1 / 3)]) == 68 * (1 + 1e-8)

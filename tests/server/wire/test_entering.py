@@ -8,20 +8,18 @@ import struct
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 
 import psycopg
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from discreet.core.errors import DiscreetError
+from discreet.server.operations.connection_limits import Place
+from discreet.server.services.login_attempts import Visitor
 from discreet.server.settings import Certificate, WireSettings
 from discreet.server.wire.connection import ConnectionSetup
 from discreet.server.wire.server import WireServer
+from tests.server.certificates import self_signed
 from tests.server.running_service import ApiUser, RunningService
 from tests.server.wire.opened_wire import OpenedWire, opened_wire
 from tests.server.wire.raw_client import RawClient, error_of, message, query, startup
@@ -33,33 +31,7 @@ SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
-    folder = tmp_path_factory.mktemp("tls")
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
-        )
-        .sign(key, hashes.SHA256())
-    )
-    found = Certificate(folder / "c.pem", folder / "k.pem")
-    found.certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    found.key.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return found
+    return self_signed(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +76,9 @@ def test_a_password_lets_in_for_as_long_as_the_connection_lasts(
         service.people.new_link(running_service.owner.person, made.person.name)
     )
     password = "correct horse battery"
-    running_service.call(service.authentication.by_link(link, password=password))
+    running_service.call(
+        service.authentication.by_link(link, password=password, visitor=Visitor("127.0.0.1"))
+    )
     with psycopg.connect(wire.dsn(made, password=password), autocommit=True) as connection:
         assert connection.execute("SELECT current_user").fetchone() == (made.person.name,)
     with RawClient(wire.port) as client:
@@ -144,7 +118,7 @@ def from_far_away(service: RunningService, server: WireServer) -> socket.socket:
     far.setblocking(False)  # noqa: FBT003
     near.settimeout(10)
     with ThreadPoolExecutor(1) as thread:
-        setup = ConnectionSetup(server, far, "192.0.2.7")
+        setup = ConnectionSetup(server, far, Place("192.0.2.7"))
 
         async def begun() -> asyncio.Task[None]:
             return asyncio.ensure_future(setup.go())
@@ -217,17 +191,17 @@ def test_who_does_not_finish_is_let_go(running_service: RunningService, ann: Api
 
 
 def test_an_address_has_so_many_connections_that_are_not_let_in(
-    wire: OpenedWire, ann: ApiUser
+    wire: OpenedWire, ann: ApiUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(wire.server._limits, "from_one", 32)
     waiting = [RawClient(wire.port) for _ in range(40)]
     deadline = time.monotonic() + 5
     turned_away: list[socket.socket] = []
     while len(turned_away) < 8 and time.monotonic() < deadline:
         turned_away = select.select([each.sock for each in waiting], [], [], 0.05)[0]
+    assert turned_away == [each.sock for each in waiting[:8]], "who waited longest"
     assert all(each.recv(1) == b"" for each in turned_away)
+    with wire.entered(ann) as client:  # while all the others wait
+        assert client.ask(query("SELECT 1"))[-1] == (b"Z", b"I")
     for each in waiting:
         each.sock.close()
-    assert len(turned_away) == 8
-    time.sleep(0.1)
-    with wire.entered(ann) as client:
-        assert client.ask(query("SELECT 1"))[-1] == (b"Z", b"I")

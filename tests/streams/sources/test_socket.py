@@ -8,11 +8,14 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from discreet.core.errors import InvalidParameter
 from discreet.streams.live.events import EventFields
+from discreet.streams.sources import line_socket
 from discreet.streams.sources.line_socket import LineSocket
 from discreet.streams.sources.source import SourceAway
 from tests.streams.live.scripted import NotedTicks, resumed, started, state_file
@@ -164,4 +167,109 @@ def test_who_does_not_listen_is_let_go_and_holds_up_nobody() -> None:
     assert other.told() == 1
     deaf.close()
     other.close()
+    source.close()
+
+
+def test_a_moment_without_descriptors_does_not_end_accepting() -> None:
+    """It did, silently: whoever connected later was never heard."""
+    source = LineSocket(FIELDS, port=0)
+    listener, failures = source._listener, iter([OSError(24, "too many open files")] * 3)
+
+    def accept() -> Any:
+        for failure in failures:
+            raise failure
+        return listener.accept()
+
+    with socket.create_connection(("127.0.0.1", source.port)):
+        source._listener = SimpleNamespace(  # type: ignore[assignment]
+            accept=accept, shutdown=listener.shutdown, close=listener.close
+        )
+    sender = Sender(source.port)
+    sender.send(0, 2)
+    arrived(source, 2)
+    assert next(failures, None) is None
+    sender.close()
+    source.close()
+
+
+def test_a_connection_is_read_ahead_by_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_socket, "_BYTES", 1 << 20)
+    source = LineSocket(FIELDS, port=0)
+    flood, other = socket.create_connection(("127.0.0.1", source.port)), Sender(source.port)
+    flood.settimeout(0.5)
+    with suppress(TimeoutError):
+        for _ in range(400):
+            flood.sendall(b"x" * 100_000 + b"\n")
+    other.send(0, 1)
+    time.sleep(0.1)
+    with source._lock:
+        held = [each.held for each in source._senders]
+    assert sum(source.cut().values()) > 1
+    assert max(held) <= (1 << 20) + line_socket._BLOCK + 100_000
+    assert sum(len(events) for events in source.read(source.cut())) > 1
+    source.committed(source.offset)
+    assert other.told() == 1
+    flood.close()
+    other.close()
+    source.close()
+
+
+def test_silent_connections_make_room_for_one_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_socket, "_SENDERS", 4)
+    source = LineSocket(FIELDS, port=0)
+    silent = [socket.create_connection(("127.0.0.1", source.port)) for _ in range(6)]
+    sender = Sender(source.port)
+    sender.send(0, 3)
+    arrived(source, 3)
+    assert len(source._senders) <= 4
+    assert silent[0].recv(1) == b"", "who was silent longest"
+    time.sleep(0.05)  # its thread ends
+    for each in silent:
+        each.close()
+    sender.close()
+    source.close()
+
+
+def test_all_connections_together_are_read_ahead_by_so_many_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Eight senders of a megabyte each, by lines, short lines and a line that never ends."""
+    monkeypatch.setattr(line_socket, "_TOTAL", 1 << 20)
+    monkeypatch.setattr(line_socket, "_SENDERS", 9)
+    monkeypatch.setattr(line_socket, "_BLOCK", 1 << 12)
+    source = LineSocket(FIELDS, port=0)
+    content = [(b"x" * 999 + b"\n") * 1000, b"xy\n" * 300_000, b"x" * 1_000_000]
+
+    def flood(number: int) -> None:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", source.port)) as made:
+            made.sendall(content[number % 3])
+            made.recv(1)
+
+    for number in range(8):
+        threading.Thread(target=flood, args=(number,), daemon=True).start()
+    time.sleep(1)
+    polite = Sender(source.port)
+    polite.send(0, 5)
+    end = time.monotonic() + 10
+    while not any(len(each.arrived) == 5 for each in list(source._senders)):
+        assert time.monotonic() < end, "who sends little is not held up"
+        time.sleep(0.01)
+    rooms = [each.room for each in list(source._senders)]
+    most = line_socket._TOTAL + 9 * (line_socket._BLOCK * (1 + line_socket._LINE))
+    assert 1 << 19 < sum(rooms) <= most
+    polite.close()
+    source.close()
+
+
+def test_connections_that_ended_with_lines_here_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_socket, "_SENDERS", 3)
+    source = LineSocket(FIELDS, port=0)
+    for number in range(3):
+        sender = Sender(source.port)
+        sender.send(number, 1)
+        arrived(source, number + 1)
+        sender.close()
+    late = socket.create_connection(("127.0.0.1", source.port), timeout=10)
+    assert late.recv(1) == b"", "until a tick has made room"
+    late.close()
     source.close()

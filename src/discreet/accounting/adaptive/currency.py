@@ -26,7 +26,7 @@ from discreet.core import pricing
 from discreet.core.errors import InvalidParameter, Mismatch, Unpriced
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
-from discreet.core.parameters import Number, delta_parameter, exact, rounded_down
+from discreet.core.parameters import Number, delta_parameter, exact
 from discreet.core.unit import PrivacyUnit
 
 
@@ -90,7 +90,7 @@ class EpsilonsAndDeltas(Currency):
             epsilon, spare = _stated(event)
         else:
             spare = exact(delta_parameter("delta", delta))
-            epsilon = exact(_finite(event.epsilon(delta=rounded_down(spare))))
+            epsilon = exact(_finite(pricing.epsilon(event, spare)))
         return (steps_up(epsilon), steps_up(spare))
 
     def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:

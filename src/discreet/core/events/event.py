@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from discreet.core import pricing
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.events.versioned import Versioned, read
-from discreet.core.parameters import count, finite
+from discreet.core.parameters import Number, count, finite
 from discreet.core.unit import Relation
 
 if TYPE_CHECKING:
@@ -91,19 +91,23 @@ class Event(Versioned, abstract=True):
         """
         return None
 
-    def epsilon(self, *, delta: float) -> float:
+    def epsilon(self, *, delta: Number) -> float:
         """The least epsilon known to hold at ``delta``: a certified upper bound.
 
-        Infinite where none holds, as for Gaussian noise at delta zero. What needs a number refuses
-        such a delta instead: filters, calibration, mechanisms.
+        A float is read as it is written, as in a spend, so that keys that were bought for a delta
+        of 1e-6 have an epsilon at it. Infinite where none holds, as for Gaussian noise at delta
+        zero. What needs a number refuses such a delta instead: filters, calibration, mechanisms.
         """
-        return pricing.epsilon(self, delta)
+        return pricing.epsilon(self, pricing.delta_as_written(delta))
 
-    def delta(self, *, epsilon: float) -> float:
-        """The least delta known to hold at ``epsilon``: a certified upper bound."""
-        return pricing.delta(self, epsilon)
+    def delta(self, *, epsilon: Number) -> float:
+        """The least delta known to hold at ``epsilon``: a certified upper bound.
 
-    def epsilon_bounds(self, *, delta: float) -> tuple[float, float]:
+        A float is read as it is written, as in :meth:`epsilon`.
+        """
+        return pricing.delta(self, pricing.epsilon_as_written(epsilon))
+
+    def epsilon_bounds(self, *, delta: Number) -> tuple[float, float]:
         """Certified lower and upper values of epsilon at ``delta``."""
         bounds: tuple[float, float] = pricing.report("epsilon_bounds", self, delta)
         return bounds

@@ -22,6 +22,7 @@ from discreet.core.parameters import count, probability
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.interactive.conversation import Conversation, Plan
+from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Reservation, reserve
 from discreet.curator.synopsis.make import synopsis_facts
 from discreet.curator.synopsis.universe import counts_of, declared_universe
@@ -136,7 +137,7 @@ def _continued(
     live = mechanism.open(counts, pages)
     plan = Plan(
         universe=source.universe,
-        guarantee=mechanism.spend.per(context.unit),
+        guarantee=promised(mechanism.spend, mechanism.event).per(context.unit),
         questions=int(planned["questions"]),
         confidence=float(planned["confidence"]),
         within=mechanism.within(

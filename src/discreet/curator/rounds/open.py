@@ -13,6 +13,7 @@ from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import count
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
+from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, reserve
 from discreet.curator.rounds.analyst_spending import Told, require_whole, unit_to_dict
 from discreet.curator.rounds.corrected_game import CorrectedGame
@@ -24,6 +25,7 @@ from discreet.curator.rounds.running import facts_of, running_round
 from discreet.curator.rounds.submission import Rule
 from discreet.curator.synopsis.make import synopsis_facts
 from discreet.curator.synopsis.universe import counts_of, declared_universe
+from discreet.ledger.ledger import admit_all
 from discreet.queries.analysts.failing_analysts import AnalystRuns
 from discreet.queries.analysts.guarantee import AnalystUnit
 from discreet.queries.analysts.query_class import AnyQuery, Conjunctions, QueryClass
@@ -103,11 +105,12 @@ def open_round(
     purchase = Purchase(
         analyst=analyst, purpose=purpose, spend=spend, reads=(source.query,), offer=offer
     )
-    reservation, _ = reserve(context, purchase, "round", still=still)
+    reservation, _ = reserve(context, purchase, "round", still=still or admit_all)
     pages = Pages(reservation.log())
     pages.begin(names)
     public = synopsis_facts(context, source, mechanism=agreed.name, rmse=agreed.rmse)
-    terms = Terms(rule, agreed, spend.per(context.unit), names, many, closes, public)
+    held = promised(spend, agreed.event).per(context.unit)
+    terms = Terms(rule, agreed, held, names, many, closes, public)
     return running_round(reservation, source, terms, mechanism=chosen, pages=pages)
 
 

@@ -16,6 +16,7 @@ from typing import Any, get_args
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP
 from discreet.curator.context import Context, tables_read
+from discreet.curator.promise import promised
 from discreet.curator.purchase import Reservation
 from discreet.curator.rounds.analyst_spending import unit_from_dict
 from discreet.curator.rounds.corrected_game import CorrectedGame
@@ -54,7 +55,7 @@ def resume_round(reservation: Reservation, paid: Mapping[str, Any]) -> Round:
     closes = None if kept["closes"] is None else datetime.fromisoformat(kept["closes"])
     pages = Pages(SessionLog(context.ledger, name, 0))  # reads, and may not write
     public = synopsis_facts(context, source, mechanism=agreed.name, rmse=agreed.rmse)
-    held = spend.per(context.unit)
+    held = promised(spend, agreed.event).per(context.unit)
     terms = Terms(rule, agreed, held, pages.names(), kept["places"], closes, public)
     if pages.outcome() is not None:
         _require_declared(context, source, kept)

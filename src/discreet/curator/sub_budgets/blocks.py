@@ -122,6 +122,7 @@ def open_blocks(
         budget=budget,
         most=most,
         name=name,
+        growing=True,
         detail={
             "by": canonical(line.part),
             "kind": _WRITTEN[column.domain.kind],

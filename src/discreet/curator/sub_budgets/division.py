@@ -5,7 +5,8 @@ Source: contract, "Units and neighbours" (parallel composition). Proof: ``proofs
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from discreet.accounting.adaptive.hierarchy import AcrossParts, ByRow
 from discreet.accounting.adaptive.steps import Amounts
@@ -16,27 +17,30 @@ from discreet.curator.budget import PrivacyBudget
 from discreet.relational.bounding.contributions import swaps
 from discreet.relational.database import Database
 from discreet.relational.identity.former import described
+from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.nodes import Scan
+from discreet.relational.plan.nodes import DerivedField, Field, Scan
 from discreet.relational.plan.query import Query
 from discreet.relational.sql.catalog import require_table
 from discreet.relational.sql.translate import query_from
 from discreet.relational.types.data_type import DataType
-from discreet.relational.types.expression import Expression
+from discreet.relational.types.expression import Expression, canonical, columns
 
 
 @dataclass(frozen=True)
 class Line:
     """Where a table is divided: an expression over one of its scans, with its public values.
 
-    ``query`` groups by it; ``text`` says the same for the ledger, with what is declared about
-    the columns it reads.
+    ``query`` groups by it; ``text`` says the same for the ledger, with what is known about the
+    columns it reads. ``names`` are the owner's names for the columns of each table that has no
+    header.
     """
 
     query: Query
     scan: Scan
     part: Expression
     values: tuple[object, ...]
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -51,6 +55,50 @@ class Line:
             "identifier": self.scan.identifier,
             "stored": self.scan.identity,
             "via": None if route is None else f"{route.table}.{route.person}",
+        }
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns that decide the part of a row, in the order of their names."""
+        found = (self.scan.field(column) for column in sorted(columns(self.part)))
+        return tuple(each for each in found if each is not None)
+
+    @property
+    def derived(self) -> bool:
+        """Whether one of them is derived: grants once did not say how."""
+        return any(isinstance(each, DerivedField) for each in self.fields)
+
+    def declared(self, *, growing: bool) -> dict[str, str]:
+        """How each of these columns is declared and derived, by its name; a part follows from it.
+
+        The last day of a table that is ``growing`` may move, since what comes later belongs to
+        parts of its own: beside the first day, nothing is told of the bounds of the day itself.
+        """
+        return {
+            each.name: _derivation(each) if growing else f"{_known(each)}{_derivation(each)}"
+            for each in self.fields
+        }
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The place of each column read, and of the person's, in files where the owner names them.
+
+        By their names alone two columns could be exchanged, and everybody with them.
+        """
+        stored = {
+            inside.name
+            for each in self.fields
+            for inside in (each.inputs if isinstance(each, DerivedField) else (each,))
+        }
+        route = self.scan.route
+        read = {self.scan.table: stored | {self.scan.identifier}}
+        if route is not None:
+            read[route.table] = {route.key, route.person}
+        return {
+            f"{table}.{name}": place
+            for table, wanted in sorted(read.items())
+            for place, name in enumerate(self.names.get(table, ()))
+            if name in wanted
         }
 
     @property
@@ -76,7 +124,21 @@ def line_of(table: str, by: str, database: Database) -> Line:
     (part,), values = blocks[0].expressions, tuple(entry[0] for entry in blocks[0].entries)
     if part.domain.kind is DataType.DOUBLE:
         raise _no_line(by)
-    return Line(query, rows, part, tuple(value for value in values if value is not None))
+    names = {name: found.source.names_given for name, found in database.tables.items()}
+    return Line(query, rows, part, tuple(value for value in values if value is not None), names)
+
+
+def _known(field: Field) -> str:
+    """What is declared of a column; not how it is stored, which differs between engines."""
+    return f"{canonical_text(field.declaration)}{canonical_text(field.domain)}"
+
+
+def _derivation(field: Field) -> str:
+    """How a column is derived from inputs cleaned as declared; nothing where it is stored."""
+    if not isinstance(field, DerivedField):
+        return ""
+    inputs = ",".join(f"{each.name!r}:{_known(each)}" for each in field.inputs)
+    return f"={canonical(field.derivation)} of {{{inputs}}}"
 
 
 def overlap(unit: PrivacyUnit, parts: int | None, k: int | None) -> int:

@@ -71,6 +71,7 @@ def open_partition(
         budget=budget,
         most=most,
         name=name,
+        growing=False,
         detail={
             "by": line.text,
             "parts": [str(value) for value in line.values],

@@ -73,8 +73,14 @@ def grant_parts(
     most: int,
     name: str | None,
     detail: Mapping[str, object],
+    growing: bool,
 ) -> Granted:
-    """Charge for all parts at once, or find them as they were granted under this name."""
+    """Charge for all parts at once, or find them as they were granted under this name.
+
+    What a part is belongs to the grant: declared otherwise, rows and people would sit in other
+    parts, each with a budget of its own. Grants from before columns were told are found where the
+    rest tells all of it, which it did for columns that are stored.
+    """
     each = PrivacyBudget(budget, context.unit, set_aside_from=context.budget)
     account = SubAccount.opened(
         context.ledger,
@@ -86,7 +92,14 @@ def grant_parts(
             limit=each.limit,
             filter=each.name,
             budget=each.terms.budget,
-            detail={"table": line.scan.table, **detail, **line.people},
+            detail={
+                "table": line.scan.table,
+                **detail,
+                **line.people,
+                "columns": line.declared(growing=growing),
+                "places": line.places,
+            },
+            later=() if line.derived or line.places else ("columns", "places"),
         ),
     )
     return Granted(account, each)

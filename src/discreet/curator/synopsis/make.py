@@ -16,6 +16,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.paid_before import PaidBefore
+from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.statement import VERSION, share_stated
 from discreet.curator.stored_answer import Known
@@ -153,7 +154,7 @@ def _made(context: Context, source: TableCounts, spend: Guarantee, kept: _Kept) 
         id=kept.number,
         query=words(kept.mechanism, source),
         synopsis=kept.synopsis,
-        guarantee=spend.per(context.unit),
+        guarantee=promised(spend, kept.event).per(context.unit),
         event=kept.event,
         rmse=kept.rmse,
         facts=synopsis_facts(context, source, mechanism=kept.mechanism, rmse=kept.rmse),

@@ -18,6 +18,7 @@ from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context
+from discreet.curator.promise import promised
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import charge_of
 from discreet.curator.synopsis.make import (
@@ -134,7 +135,9 @@ def preview_synopsis(
         marginals=_marginals(mechanism, workload),
         price=context.budget.spent(charge),
         affordable=min((have // price for have, price in pairs if price), default=0),
-        warnings=tuple(about_delta(spend, people_at_most(context, source.query))),
+        warnings=tuple(
+            about_delta(promised(spend, mechanism.event), people_at_most(context, source.query))
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,16 @@ class SynopsisRelease:
     def universe(self) -> Universe:
         """What it knows about."""
         return self.synopsis.universe
+
+    @property
+    def unprocessed(self) -> SynopsisRelease | None:
+        """The same release before its counts were made not to be negative; None where none were.
+
+        It is without bias, and has intervals where its noise is known. It was paid for with this
+        one. What ``answers`` of the two differ by is, on average over the noise, the bias.
+        """
+        before = getattr(self.synopsis, "unprocessed", None)
+        return None if before is None else replace(self, synopsis=before)
 
     @property
     def counts(self) -> NDArray[np.float64]:
@@ -166,11 +176,13 @@ class SynopsisRelease:
         said = (
             f"{told}; {UNKNOWN}" if ends is None else f"{percent(confidence)} intervals cover noise"
         )
+        biased = getattr(self.synopsis, "biased", None)
+        bias = "" if biased is None else f"; {biased}"
         values = ReleasedColumn.given(
             name,
             self.answers(workload).tolist(),
             interval=None if ends is None else Ends(ends[0].tolist(), ends[1].tolist()),
-            note=f"estimated counts from one synopsis; {said}",
+            note=f"estimated counts from one synopsis; {said}{bias}",
         )
         if spread is None:
             return (values,)

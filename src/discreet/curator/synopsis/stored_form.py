@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.events.event import from_json as event_from_json
+from discreet.core.foreign_text import plain_json, refusing
 from discreet.curator.synopsis.release import SynopsisRelease
 from discreet.queries.synopses.synopsis import synopsis_from_dict
 from discreet.queries.workload.universe import Attribute, Universe
-from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
+from discreet.release.guarantee import guarantee_to_dict
+from discreet.release.kept_guarantee import kept_guarantee
 from discreet.release.keys import column_from_json, column_to_json, kind_of
 
 FORM = "synopsis-release/1"
@@ -43,17 +44,12 @@ def synopsis_from_json(text: str, *, universe: Universe | None = None) -> Synops
     Whoever holds the ``universe`` that it was made for passes it, so that workloads over it fit;
     one of other attributes is not taken.
     """
-    try:
-        return _read(json.loads(text), universe)
-    except DiscreetError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InvalidParameter(
-            code="synopsis_not_json",
-            expectation=f"a synopsis of form {FORM}, as `synopsis_to_json` wrote it",
-            received=type(error).__name__,
-            remedy="Pass the text unchanged, or upgrade discreet.",
-        ) from None
+    expected = f"a synopsis of form {FORM}, as `synopsis_to_json` wrote it"
+    with refusing(code="synopsis_not_json", expectation=expected):
+        found = _read(plain_json(text), universe)
+        _ = repr(found), synopsis_to_json(found)  # numbers and facts may be of any kind
+        found.statement.try_words()
+        return found
 
 
 def _read(plain: dict[str, Any], held: Universe | None) -> SynopsisRelease:
@@ -67,7 +63,7 @@ def _read(plain: dict[str, Any], held: Universe | None) -> SynopsisRelease:
         id=plain["id"],
         query=plain["question"],
         synopsis=synopsis_from_dict(plain["synopsis"], universe, event),
-        guarantee=guarantee_from_dict(plain["guarantee"]),
+        guarantee=kept_guarantee(plain["guarantee"], event, plain["facts"]),
         event=event,
         rmse=plain["rmse"],
         facts=plain["facts"],
@@ -81,4 +77,6 @@ def _attribute_to_list(attribute: Attribute) -> list[Any]:
 
 def _attribute(plain: list[Any]) -> Attribute:
     name, kind, values = plain
+    if not isinstance(name, str):
+        raise TypeError(type(name).__name__)
     return Attribute(name, column_from_json(kind, values))

@@ -17,6 +17,7 @@ from discreet.core.parameters import count
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore
+from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
 from discreet.curator.synthetic.declared_columns import table_encoding
@@ -123,7 +124,8 @@ def evaluate_synthetic(
         ),
     )
     made = request.distances(spend, context.randomness)
-    return private_evaluation(made, released, spend.per(context.unit))
+    held = promised(spend, made.event).per(context.unit)
+    return private_evaluation(made, released, held)
 
 
 def _offer(

@@ -16,6 +16,7 @@ from discreet.core.parameters import Number
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore
+from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import request_fingerprint
@@ -186,7 +187,7 @@ def synthesize(
         query=request.words(kept.mechanism),
         encoding=request.encoding,
         model=kept.model,
-        guarantee=spend.per(context.unit),
+        guarantee=promised(spend, kept.event).per(context.unit),
         event=kept.event,
         budget_split=kept.split,
         facts=_facts(request, kept.mechanism),

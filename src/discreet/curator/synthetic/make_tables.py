@@ -18,6 +18,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.paid_before import PaidBefore
+from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import request_fingerprint
@@ -219,7 +220,7 @@ def synthesize_tables(
         keys=keys_of(request.tables),
         encodings={each.name: each.encoding for each in request.tables},
         model=kept.model,
-        guarantee=spend.per(context.unit),
+        guarantee=promised(spend, kept.model.event).per(context.unit),
         event=kept.model.event,
         facts=_facts(request),
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
+from discreet.curator.promise import promised
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import charge_of
 from discreet.curator.synopsis.make import is_own
@@ -91,5 +92,9 @@ def preview_synthesis(request: SynthesisRequest, spend: Guarantee) -> SynthesisP
         price=context.budget.spent(charge),
         affordable=min((have // price for have, price in pairs if price), default=0),
         noise=CountNoise.of(mechanism, request.encoding),
-        warnings=tuple(about_delta(spend, people_at_most(context, request.source.query))),
+        warnings=tuple(
+            about_delta(
+                promised(spend, mechanism.event), people_at_most(context, request.source.query)
+            )
+        ),
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
+from discreet.curator.promise import promised
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import charge_of
 from discreet.curator.synopsis.make import is_own
@@ -98,7 +99,8 @@ def preview_tables(request: TablesRequest, spend: Guarantee) -> TablesPreview:
     if is_own(request.make):
         context.require_own_allowed()
     mechanisms = request.mechanisms(spend)
-    charge = charge_of(context, spend, tables_offer(request, mechanisms))
+    offer = tables_offer(request, mechanisms)
+    charge = charge_of(context, spend, offer)
     pairs = zip(context.account.remaining(), charge, strict=True)
     return TablesPreview(
         query=request.words,
@@ -108,7 +110,9 @@ def preview_tables(request: TablesRequest, spend: Guarantee) -> TablesPreview:
         ),
         price=context.budget.spent(charge),
         affordable=min((have // price for have, price in pairs if price), default=0),
-        warnings=tuple(about_delta(spend, people_at_most(context, request.people.query))),
+        warnings=tuple(
+            about_delta(promised(spend, offer.event), people_at_most(context, request.people.query))
+        ),
     )
 
 

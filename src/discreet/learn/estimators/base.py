@@ -38,11 +38,15 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return Privacy.given(self.spend, self.unit, self.randomness)
 
     def _read(self, X: Any, *, reset: bool) -> Floats:
-        """Rows as doubles; what is no number is NaN."""
-        rows = read_numbers(X)
+        """Rows as doubles, which may be none; what is no number is NaN."""
+        rows = read_numbers(X, self._features_declared() if reset else self.n_features_in_)
         named = X if is_array(X) else rows
         validate_data(self, named, reset=reset, skip_check_array=True)
         return rows
+
+    def _features_declared(self) -> int | None:
+        """How many features the bounds are of, where they say it."""
+        return features_of(self.bounds)
 
     def _box(self, features: int) -> Box:
         return Box.of(self.bounds, features)
@@ -74,16 +78,33 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def read_numbers(values: Any, *, columns: bool = True) -> Floats:
-    """Numbers as an array of doubles, refused by shape and kind alone."""
-    array = values if is_array(values) else listed_rows(values)
+def features_of(bounds: Any) -> int | None:
+    """How many features bounds are of; None where one pair stands for any number of them."""
+    try:
+        sizes = {np.size(each) for each in bounds if np.ndim(each) == 1}
+    except (TypeError, ValueError):  # no bounds, which are refused elsewhere
+        return None
+    return int(max(sizes)) if sizes else None
+
+
+def read_numbers(values: Any, features: int | None = None, *, columns: bool = True) -> Floats:
+    """Numbers as an array of doubles, refused by shape and kind alone; rows may be none.
+
+    ``features`` says how wide rows are that come as a list.
+    """
+    array = values if is_array(values) else listed_rows(values, features)
     if hasattr(array, "__array__"):  # not sparse matrices, which are refused
         array = np.asarray(array)
     if isinstance(array, np.ndarray):
         _require_table(array, columns=columns)
         array = as_numbers(array)
     found: Floats = check_array(
-        array, dtype=np.float64, ensure_all_finite=False, ensure_2d=columns, copy=False
+        array,
+        dtype=np.float64,
+        ensure_all_finite=False,
+        ensure_2d=columns,
+        ensure_min_samples=0,
+        copy=False,
     )
     return found
 

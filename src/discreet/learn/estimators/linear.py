@@ -127,7 +127,7 @@ class Ridge(RegressorMixin, MomentEstimator):  # type: ignore[misc]
     >>> from discreet.learn import Ridge
     >>> given = {"spend": dp.PureDP(epsilon=1), "unit": dp.Row()}
     >>> model = Ridge(**given, bounds=(0, 1), target_bounds=(0, 1))
-    >>> model.fit([[0.1], [0.5], [0.9]], [0.2, 0.5, 0.8]).event_
+    >>> model.fit(np.array([[0.1], [0.5], [0.9]]), [0.2, 0.5, 0.8]).event_
     Pure(epsilon=1)
 
     Source: modern-learn:12, 004b:C18. Proof: ``proofs/learn.md``.
@@ -203,7 +203,9 @@ class Ridge(RegressorMixin, MomentEstimator):  # type: ignore[misc]
         """Where the coefficients of the same regression without noise lie, on these very rows.
 
         They come from the noisy sums by themselves: neither shrunk nor with a larger ridge than
-        ``alpha``. So they need not lie around ``coef_``, which is. Free: nothing private is read.
+        ``alpha``. So they need not lie around ``coef_``, which is. Each holds by itself; all at
+        once, less often. Where noise leaves the sums unclear they are the whole line, and near
+        there they are wider. Free: nothing private is read.
         """
         return self._intervals(confidence, 0.0)
 

@@ -14,7 +14,12 @@ from discreet.core.arrays import Bools
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
-from discreet.learn.estimators.base import PrivateEstimator, read_numbers, read_target
+from discreet.learn.estimators.base import (
+    PrivateEstimator,
+    features_of,
+    read_numbers,
+    read_target,
+)
 from discreet.learn.privacy import Privacy, identifiers
 from discreet.learn.selection.folds import SHARE, Holdout, KFold, Split
 from discreet.learn.selection.runs import Runs, event_of_run
@@ -59,7 +64,7 @@ def cross_val_score(
             remedy="Write spend=dp.PureDP(epsilon=1).",
         )
     privacy = Privacy.given(spend, unit, randomness)
-    rows = read_numbers(X)
+    rows = read_numbers(X, features_of(estimator.bounds))
     kept = privacy.kept(len(rows), people)
     whose = None if people is None else identifiers(people, len(rows))
     runs = Runs(privacy, split, (rows, read_target(y, len(rows)), whose), kept)

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.tuned import Tuned
 from discreet.core.parameters import Number
-from discreet.learn.estimators.base import PrivateEstimator, read_target
+from discreet.learn.estimators.base import PrivateEstimator, features_of, read_target
 from discreet.learn.privacy import Privacy, identifiers
 from discreet.learn.selection.folds import Holdout, Split
 from discreet.learn.selection.runs import Runs, event_of_run, spend_of_run, stopping_law
@@ -90,6 +90,9 @@ class GridSearch(MetaEstimatorMixin, PrivateEstimator):  # type: ignore[misc]
         self.best_score_ = found.mean
         self._keep(privacy, marked(Tuned(event_of_run(run), law), privacy.randomness))
         return self
+
+    def _features_declared(self) -> int | None:
+        return features_of(self.estimator.bounds)
 
     def _best(
         self, runs: Runs, candidates: list[dict[str, Any]], score: Score, privacy: Privacy

@@ -23,7 +23,7 @@ from discreet.learn.row_products import predictions_of_each
 
 def row_predictions(model: Any, X: Any) -> Any:
     """What the model predicts for each row."""
-    rows = read_numbers(X)
+    rows = read_numbers(X, model.n_features_in_)
     if isinstance(model, LogisticRegression):
         scores = _linear(model, rows)
         two = len(model.classes_) == 2

@@ -92,10 +92,16 @@ class OptimalSelection(KeySelectionRule):
 
     def _probabilities(self, people: NDArray[np.int64]) -> NDArray[np.float64]:
         """Looked up in a table of small counts; beyond its end every key is named."""
+        if self.coin.turn > _LONGEST_TABLE:
+            return self.coin.probabilities(people)
         chances = self.coin.table
         if chances[-1] < 1:
             return self.coin.probabilities(people)
         return np.asarray(chances[np.minimum(people, len(chances) - 1)])
+
+
+_LONGEST_TABLE = 1 << 16
+"""Where the turn is later, each chance is computed when it is asked for."""
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,16 @@ class AboveThreshold:
         sensitivity = exact(self.sensitivity)
         return grid.real_exponent(sensitivity, 2 * sensitivity / exact(self.epsilon), 1)
 
+    def scale_in_steps(self) -> Fraction:
+        """The scale of the threshold's noise in steps of the grid."""
+        # Rounding values to the grid can part neighbours by one more step.
+        sensitivity = math.ceil(exact(self.sensitivity) / Fraction(2) ** self.exponent()) + 1
+        return 2 * sensitivity / exact(self.epsilon)
+
+    def threshold_scale(self) -> float:
+        """The scale of the threshold's noise, in the units of the values."""
+        return float(self.scale_in_steps() * Fraction(2) ** self.exponent())
+
 
 class Live:
     """A session that lives once: never copied, pickled or carried into a forked process."""
@@ -131,10 +141,8 @@ class ThresholdSession(Live):
         super().__init__()
         self._mechanism = mechanism
         self._exponent = mechanism.exponent()
-        # Rounding values to the grid can part neighbours by one more step.
         step = Fraction(2) ** self._exponent
-        sensitivity = math.ceil(exact(mechanism.sensitivity) / step) + 1
-        scale = 2 * sensitivity / exact(mechanism.epsilon)
+        scale = mechanism.scale_in_steps()
         self._value_scale = mechanism.scores.value * scale
         # Only differences to the threshold matter, so it can stand at zero.
         self._origin = round(exact(mechanism.threshold) / step)

@@ -25,6 +25,7 @@ from discreet.mechanisms.sparse_vector.above_threshold import (
     read_questions,
 )
 from discreet.mechanisms.sparse_vector.hidden import BEGINNING, HiddenThreshold, Rounds
+from discreet.mechanisms.sparse_vector.reach import reach_of_errors
 from discreet.mechanisms.sparse_vector.total import largest_epsilon
 from discreet.noise import SYSTEM, Source
 
@@ -133,6 +134,23 @@ class Sparse:
 
     def _error(self, *, tail: float, questions: int) -> float:
         return self._round()._error(tail=tail / self.cutoff, questions=questions)
+
+    def reach(self, *, confidence: float, questions: int) -> float:
+        """How far from the threshold a wrong answer can be, by the law of the noise.
+
+        As :meth:`error`, and about half as wide: what two union bounds of equal parts give away.
+        """
+        one = self._round()
+        scale = one.threshold_scale() * (1 + 2.0**-40)
+        step = 2.0 ** one.exponent()
+        found = reach_of_errors(
+            threshold_scale=scale,
+            value_scale=self.scores.value * scale,
+            rounds=self.cutoff,
+            questions=count("questions", questions),
+            tail=1 - float(probability("confidence", confidence)),
+        )
+        return found + 2 * step  # value and threshold are rounded, and so is each noise
 
     def _round(self) -> AboveThreshold:
         return AboveThreshold(

@@ -28,6 +28,7 @@ from discreet.queries.answer_noise.signatures import (
     exact_widths,
     kinds_of,
 )
+from discreet.queries.matrix.known_total import KnownTotal
 from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.matrix.stored_strategy import union_from_dict, union_to_dict
 from discreet.queries.matrix.strategy import Strategy
@@ -129,7 +130,8 @@ def _squares(factor: Strategy, family: QueryFamily) -> Floats:
 
 
 def _axis(factor: Strategy, family: QueryFamily) -> _Axis:
-    single = len(factor.steps) == factor.size and factor.places == 0
+    alone = not isinstance(factor, KnownTotal)
+    single = alone and len(factor.steps) == factor.size and factor.places == 0
     if single and family.whole and np.array_equal(factor.steps, np.eye(factor.size)):
         ones = family.apply(np.ones(family.size))
         return _Axis(1 / np.maximum(ones, 1), counted_ones(ones))

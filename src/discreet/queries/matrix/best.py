@@ -70,7 +70,7 @@ def union_mechanism(
     def made(reading: Reading) -> MatrixMechanism:
         search = laplace_union if is_laplace(reading) else gaussian_union
         return MatrixMechanism(
-            workload, spend, search(workload), size, records, randomness=randomness
+            workload, spend, search(workload, size), size, records, randomness=randomness
         )
 
     return least_error(readings(spend), made, lambda each: each.expected_error)

@@ -11,7 +11,7 @@ Source: 004b:A4, A6, A7. Errata: the last line of Fig. 4.2 must read ans = W x̄
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -31,10 +31,10 @@ from discreet.queries.matrix.measuring import ANY, counts_by, measuring
 from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, laplace_strategy
 from discreet.queries.matrix.reconstruction import LeastSquares, Reconstruction
 from discreet.queries.matrix.stored_strategy import can_keep
-from discreet.queries.matrix.union import UnionStrategy, whole
+from discreet.queries.matrix.union import UnionStrategy, beside_total, whole
 from discreet.queries.record_count import NoisyRecordCount, RecordCount, require_size
 from discreet.queries.synopses.partial_tables import PartialTable, PartialTables
-from discreet.queries.synopses.synopsis import HistogramSynopsis
+from discreet.queries.synopses.synopsis import HistogramSynopsis, Synopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.universe import LARGEST
 from discreet.queries.workload.workload import Product, Workload
@@ -48,6 +48,8 @@ class MatrixMechanism:
     Gaussian optimum on each attribute for Gaussian noise; (epsilon, delta) permits both, and the
     better is taken. The universe may have any size as long as the attributes that the strategy
     touches together have at most 2**24 cells: only those are counted.
+    With ``PublicCount`` the sum of all counts is exact and costs nothing: where one attribute is
+    touched, least squares keeps it, and the strategy is searched for beside it.
     With ``NoisyRecordCount`` nothing is bought apart: no number of records is needed. Beyond
     2**29 records in one measurement it may saturate: private still, and too small. ``choice`` says
     which kinds of noise are compared.
@@ -90,15 +92,17 @@ class MatrixMechanism:
         def error(found: ProductStrategy) -> float:
             given = (self.spend, self.size, self.records, SYSTEM)
             noise = measuring(whole(found), *given, choice=self.choice)
-            return deviation(noise) ** 2 * whole(found).trace(self.workload)
+            known = beside_total(whole(found), self.size)
+            return deviation(noise) ** 2 * known.trace(self.workload)
 
         given = self.choice.readings(self.spend)
-        return least_error(given, lambda each: _search(each)(self.workload), error)
+        return least_error(given, lambda each: _search(each)(self.workload, self.size), error)
 
     @cached_property
     def _union(self) -> UnionStrategy:
         assert self.strategy is not None
-        return self.strategy if isinstance(self.strategy, UnionStrategy) else whole(self.strategy)
+        given = self.strategy if isinstance(self.strategy, UnionStrategy) else whole(self.strategy)
+        return beside_total(given, self.size)
 
     @cached_property
     def noise(self) -> WholeNoise:
@@ -145,7 +149,8 @@ class MatrixMechanism:
     def release(self, counts: Counted) -> HistogramSynopsis | PartialTables:
         """Measure exact counts by the touched attributes, and reconstruct.
 
-        A histogram if all attributes are touched by one product, else tables by some of them.
+        A histogram if all attributes are touched by one product, else tables by some of them. What
+        another reconstruction than least squares makes has that of least squares beside it.
         """
         union, universe = self._union, self.workload.universe
         exact = [
@@ -153,29 +158,40 @@ class MatrixMechanism:
             for weight, part in zip(union.weights, union.parts, strict=True)
         ]
         noisy = self.noise.release(np.concatenate([part.ravel() for part in exact]))
-        tables, start = [], 0
-        for place, part in enumerate(union.parts):
-            end = start + exact[place].size
-            values = noisy[start:end].reshape(exact[place].shape) * union.step(place)
-            estimate = self.reconstruction.counts(part.on_touched, values, self.size)
-            tables.append(PartialTable(part.touched, estimate))
-            start = end
-        noise = self._answer_noise()
+        measured, start = [], 0
+        for place, part in enumerate(exact):
+            values = noisy[start : start + part.size].reshape(part.shape) * union.step(place)
+            measured.append(values)
+            start += part.size
+        plain = self._estimated(measured, LeastSquares(), None)
+        if isinstance(self.reconstruction, LeastSquares):
+            return plain
+        return self._estimated(measured, self.reconstruction, plain)
+
+    def _estimated(
+        self, measured: Sequence[Floats], by: Reconstruction, unprocessed: Synopsis | None
+    ) -> HistogramSynopsis | PartialTables:
+        """The synopsis by one reconstruction, with the one by least squares beside another."""
+        universe = self.workload.universe
+        tables = tuple(
+            PartialTable(part.touched, by.counts(part.on_touched, values, self.size))
+            for part, values in zip(self._union.parts, measured, strict=True)
+        )
+        # Only least squares is a linear function of the measurements.
+        noise = self._answer_noise() if unprocessed is None else None
         if len(tables) == 1 and len(tables[0].places) == len(universe.shape):
-            return HistogramSynopsis(universe, tables[0].counts.ravel(), self.event, noise)
-        return PartialTables(universe, tuple(tables), self.event, noise)
+            counts = tables[0].counts.ravel()
+            return HistogramSynopsis(universe, counts, self.event, noise, unprocessed)
+        return PartialTables(universe, tables, self.event, noise, unprocessed)
 
     def _answer_noise(self) -> ProductNoise | None:
-        """What is known of the answers' noise: all of it, by least squares and small strategies.
-
-        Other reconstructions are no linear functions of the measurements.
-        """
-        if not isinstance(self.reconstruction, LeastSquares) or not can_keep(self._union):
+        """What is known of the noise in answers by least squares: all of it, if they are few."""
+        if not can_keep(self._union):
             return None
         return ProductNoise(distribution_of(self.noise, step=1.0), self._union)
 
 
-def _search(reading: Reading) -> Callable[[Workload], ProductStrategy]:
+def _search(reading: Reading) -> Callable[[Workload, RecordCount], ProductStrategy]:
     return laplace_strategy if is_laplace(reading) else gaussian_strategy
 
 

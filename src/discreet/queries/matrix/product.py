@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.arrays import Floats
+from discreet.queries.matrix.exchange_optimum import exchange_optimum
 from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
+from discreet.queries.matrix.known_total import KnownTotal
 from discreet.queries.matrix.measuring import exact_integers
 from discreet.queries.matrix.p_identity import p_identity
 from discreet.queries.matrix.strategy import Strategy, identity, total
@@ -87,6 +89,8 @@ class ProductStrategy:
         """The same in the L2 norm, squared."""
         if not isinstance(size, PublicCount):
             return self.l2_squared
+        if len(self.touched) == 1:
+            return max(self.factors[self.touched[0]].apart_l2_squared, 1)
         # |a - b|² = |a|² + |b|² - 2 a·b, and a·b is a product of the factors' scalar products.
         least, largest = 1, 1
         for low, high in (factor.products for factor in self.factors):
@@ -103,6 +107,22 @@ class ProductStrategy:
     def on_touched(self) -> ProductStrategy:
         """The same measurements, of counts by the touched attributes alone."""
         return ProductStrategy(tuple(self.factors[place] for place in self.touched))
+
+    def beside_total(self, size: RecordCount) -> ProductStrategy:
+        """The same measurements with what is known besides: a public sum of one attribute's counts.
+
+        Where several attributes are touched, the sum is not used: least squares would no longer be
+        a product.
+        """
+        known = isinstance(size, PublicCount) and len(self.touched) == 1
+        kind = KnownTotal if known else Strategy
+        factors = tuple(
+            each
+            if each.is_total or type(each) is kind
+            else kind(each.name, each.steps, each.places)
+            for each in self.factors
+        )
+        return replace(self, factors=factors)
 
     @property
     def measurements(self) -> int:
@@ -134,14 +154,52 @@ class ProductStrategy:
         return apply_each(solvers, table)
 
 
-def laplace_strategy(workload: Workload) -> ProductStrategy:
+def laplace_strategy(workload: Workload, size: RecordCount | None = None) -> ProductStrategy:
     """A product of p-Identity strategies for Laplace noise."""
-    return _searched(workload, p_identity, _l1)
+    plain = _searched(workload, p_identity, _l1)
+    if not isinstance(size, PublicCount) or len(plain.touched) != 1:
+        return plain
+    return _beside_total(
+        workload, size, plain, partial(p_identity, total_known=True), ProductStrategy.moved_l1
+    )
 
 
-def gaussian_strategy(workload: Workload) -> ProductStrategy:
+def gaussian_strategy(workload: Workload, size: RecordCount | None = None) -> ProductStrategy:
     """A product of strategies that are best in turn for Gaussian noise."""
-    return _searched(workload, lambda gram: gaussian_optimum(gram).strategy, _l2)
+    plain = _searched(workload, lambda gram: gaussian_optimum(gram).strategy, _l2)
+    if not isinstance(size, PublicCount) or len(plain.touched) != 1:
+        return plain
+
+    def moved(part: ProductStrategy, size: RecordCount) -> float:
+        return math.sqrt(part.moved_l2_squared(size))
+
+    return _beside_total(workload, size, plain, lambda gram: exchange_optimum(gram).strategy, moved)
+
+
+def _beside_total(
+    workload: Workload,
+    size: RecordCount,
+    plain: ProductStrategy,
+    search: Search,
+    moved: Callable[[ProductStrategy, RecordCount], float],
+) -> ProductStrategy:
+    """The best of strategies on the one touched attribute, with the sum of its counts public."""
+    (place,) = plain.touched
+    summed = sum(
+        (product.weight**2 * product.families[place].gram() for product in workload.products),
+        start=np.zeros((plain.factors[place].size,) * 2),
+    )
+
+    def error(part: ProductStrategy) -> float:
+        moves = moved(part, size) * float(part.step)
+        return moves**2 * part.beside_total(size).trace(workload)
+
+    tried = [plain.factors[place], identity(len(summed)), search(summed)]
+    parts = [
+        ProductStrategy.of(*plain.factors[:place], factor, *plain.factors[place + 1 :])
+        for factor in tried
+    ]
+    return min(parts, key=error)
 
 
 def _l1(strategy: Strategy) -> float:

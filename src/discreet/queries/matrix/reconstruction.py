@@ -15,6 +15,7 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count, positive
+from discreet.queries.matrix.known_total import KnownTotal
 from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.record_count import PublicCount, RecordCount
 from discreet.queries.workload.workload import apply_each
@@ -35,7 +36,7 @@ class Reconstruction(Protocol):
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """The counts whose measurements are nearest.
+    """The counts whose measurements are nearest; a public total of one attribute's is kept.
 
     Unbiased: the expected error that mechanisms state is that of this reconstruction. Estimates
     may be negative.
@@ -52,6 +53,9 @@ class LeastSquares:
 
     def counts(self, strategy: ProductStrategy, measured: Floats, size: RecordCount) -> Floats:
         """In closed form, an attribute at a time."""
+        if isinstance(size, PublicCount) and len(strategy.factors) == 1:
+            (factor,) = strategy.factors
+            return KnownTotal.beside(factor).estimated(measured, size.records)
         solvers = [partial(np.tensordot, f.pseudoinverse, axes=1) for f in strategy.factors]
         return apply_each(solvers, measured)
 

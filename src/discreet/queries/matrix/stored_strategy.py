@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from discreet.core.errors import DiscreetError
+from discreet.queries.matrix.known_total import KnownTotal
 from discreet.queries.matrix.marginal_strategy import MarginalStrategy, MeasuredTable
 from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.matrix.strategy import Strategy, identity, total
@@ -49,17 +50,23 @@ def union_from_dict(plain: object, shape: tuple[int, ...]) -> UnionStrategy:
 
 
 def _factor_to_dict(factor: Strategy) -> dict[str, object]:
-    """Single values and sums by their name; others in full."""
+    """Single values and sums by their name; others in full. A sum known besides is said."""
+    besides: dict[str, object] = {"total": "known"} if isinstance(factor, KnownTotal) else {}
     known = {"identity": identity, "total": total}
     for name, make in known.items():
         same = make(factor.size)
         if factor.places == 0 and np.array_equal(factor.steps, same.steps):
-            return {"strategy": name, "size": factor.size}
-    return {"strategy": factor.name, "places": factor.places, "steps": packed(factor.steps)}
+            return {"strategy": name, "size": factor.size, **besides}
+    steps = packed(factor.steps)
+    return {"strategy": factor.name, "places": factor.places, "steps": steps, **besides}
 
 
 def _factor_from_dict(plain: object, size: int) -> Strategy:
     match plain:
+        case {"total": "known", **rest}:
+            return KnownTotal.beside(_factor_from_dict(rest, size))
+        case {"total": _}:
+            raise not_plain()
         case {"strategy": "identity", "size": int() as known} if known == size:
             return identity(size)
         case {"strategy": "total", "size": int() as known} if known == size:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +24,8 @@ from discreet.core.parameters import count
 
 BITS = 20
 """Strategies are rounded to this many binary places."""
-_RANK = 1e-10
+RANK = 1e-10
+"""Directions measured by less than this share of the most are not measured at all."""
 _MOST_STEPS = 1 << 40
 
 
@@ -92,11 +94,25 @@ class Strategy:
     @cached_property
     def products(self) -> tuple[int, int]:
         """The least and the largest scalar product of two columns, in squared steps."""
+        return int(self._whole_gram.min()), int(self._whole_gram.max())
+
+    @cached_property
+    def apart_l2_squared(self) -> int:
+        """The largest squared L2 distance of two columns, in squared steps: what an exchange moves.
+
+        Four products below 2**60 each are added: 64 bits hold them.
+        """
+        gram = self._whole_gram
+        lengths = gram.diagonal()
+        return int((lengths[:, None] + lengths[None, :] - 2 * gram).max())
+
+    @cached_property
+    def _whole_gram(self) -> NDArray[Any]:
+        """The scalar products of all columns, exactly, in squared steps."""
         largest = int(np.abs(self.steps).max())
-        fits = largest**2 * len(self.steps) < 1 << 62
+        fits = largest**2 * len(self.steps) < 1 << 60
         steps = self.steps if fits else self.steps.astype(object)
-        gram = steps.T @ steps
-        return int(gram.min()), int(gram.max())
+        return np.asarray(steps.T @ steps)
 
     @property
     def is_total(self) -> bool:
@@ -107,7 +123,7 @@ class Strategy:
     @cached_property
     def inverse_gram(self) -> Floats:
         """The (pseudo-)inverse of AᵀA: covariance of estimates at noise of variance one."""
-        return np.asarray(np.linalg.pinv(self.rows.T @ self.rows, rcond=_RANK, hermitian=True))
+        return np.asarray(np.linalg.pinv(self.rows.T @ self.rows, rcond=RANK, hermitian=True))
 
     @cached_property
     def pseudoinverse(self) -> Floats:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -27,9 +27,10 @@ from discreet.queries.matrix.product import (
     gaussian_strategy,
     laplace_strategy,
 )
-from discreet.queries.record_count import RecordCount
+from discreet.queries.record_count import NoisyRecordCount, RecordCount
 from discreet.queries.workload.workload import Product, Workload
 
+BOUGHT = NoisyRecordCount()
 _PART_BITS = 24
 _BITS = 32
 """Places of parts, and of parts with their weights."""
@@ -110,26 +111,35 @@ class UnionStrategy:
         return tuple(math.prod(f.size for f in part.on_touched.factors) for part in self.parts)
 
 
+def beside_total(union: UnionStrategy, size: RecordCount) -> UnionStrategy:
+    """The same measurements, with a public number of records known besides."""
+    return replace(union, parts=tuple(part.beside_total(size) for part in union.parts))
+
+
 def whole(part: ProductStrategy) -> UnionStrategy:
     """A union of one part."""
     return UnionStrategy((part,), (1,))
 
 
-def laplace_union(workload: Workload) -> UnionStrategy:
+def laplace_union(workload: Workload, size: RecordCount = BOUGHT) -> UnionStrategy:
     """A part for each set of attributes that products keep, for Laplace noise."""
-    return _weighted(workload, laplace_strategy, lambda part: float(part.l1), norm=1)
+    return _weighted(workload, laplace_strategy, lambda part: float(part.moved_l1(size)), size, 1)
 
 
-def gaussian_union(workload: Workload) -> UnionStrategy:
+def gaussian_union(workload: Workload, size: RecordCount = BOUGHT) -> UnionStrategy:
     """A part for each set of attributes that products keep, for Gaussian noise."""
-    return _weighted(workload, gaussian_strategy, lambda part: math.sqrt(part.l2_squared), norm=2)
+
+    def moved(part: ProductStrategy) -> float:
+        return math.sqrt(part.moved_l2_squared(size))
+
+    return _weighted(workload, gaussian_strategy, moved, size, 2)
 
 
 def _weighted(
     workload: Workload,
-    search: Callable[[Workload], ProductStrategy],
+    search: Callable[[Workload, RecordCount], ProductStrategy],
     sensitivity: Callable[[ProductStrategy], float],
-    *,
+    size: RecordCount,
     norm: int,
 ) -> UnionStrategy:
     """Weights whose norm of that order is one, each t^(1 / (order + 2))."""
@@ -140,14 +150,15 @@ def _weighted(
     for products in groups.values():
         group = Workload(workload.universe, tuple(products))
         _require_queries(group)
-        part = ProductStrategy.of(*search(group).factors, bits=_PART_BITS)
+        part = ProductStrategy.of(*search(group, size).factors, bits=_PART_BITS)
         parts.append(part)
         shares.append(
-            (part.trace(group) * (sensitivity(part) * float(part.step)) ** 2) ** (1 / (norm + 2))
+            (part.beside_total(size).trace(group) * (sensitivity(part) * float(part.step)) ** 2)
+            ** (1 / (norm + 2))
         )
-    size = float(np.linalg.norm(shares, ord=norm))
+    length = float(np.linalg.norm(shares, ord=norm))
     weights = [
-        max(1, round(Fraction(share / size) * 2**_BITS / Fraction(sensitivity(part))))
+        max(1, round(Fraction(share / length) * 2**_BITS / Fraction(sensitivity(part))))
         for share, part in zip(shares, parts, strict=True)
     ]
     return UnionStrategy(tuple(parts), tuple(weights))

@@ -19,6 +19,12 @@ from discreet.queries.answer_noise.answer_noise import (
     noise_from_dict,
     noise_to_dict,
 )
+from discreet.queries.synopses.synopsis import (
+    Synopsis,
+    bias_told,
+    unprocessed_from_dict,
+    unprocessed_to_dict,
+)
 from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Product, Workload, apply_each
@@ -45,6 +51,12 @@ class PartialTables:
     tables: tuple[PartialTable, ...]
     event: Event
     noise: AnswerNoise | None = None
+    unprocessed: Synopsis | None = None
+
+    @property
+    def biased(self) -> str | None:
+        """In which way its counts are wrong on average, in words; None where they are not known."""
+        return bias_told(self.unprocessed)
 
     def answers(self, workload: Workload) -> Floats:
         """Sums of estimated counts; queries by attributes that were not measured are refused."""
@@ -60,7 +72,12 @@ class PartialTables:
     def to_dict(self) -> Mapping[str, object]:
         """The tables, with the places of their attributes, and what is known of their noise."""
         tables = [{"places": list(t.places), "counts": packed(t.counts)} for t in self.tables]
-        return {"synopsis": "partial tables", "tables": tables, **noise_to_dict(self.noise)}
+        return {
+            "synopsis": "partial tables",
+            "tables": tables,
+            **noise_to_dict(self.noise),
+            **unprocessed_to_dict(self.unprocessed),
+        }
 
     @classmethod
     def from_dict(
@@ -71,7 +88,8 @@ class PartialTables:
         if not isinstance(entries, list):
             raise not_plain()
         tables = tuple(_read(entry, universe) for entry in entries)
-        return cls(universe, tables, event, noise_from_dict(plain, universe))
+        before = unprocessed_from_dict(plain, universe, event)
+        return cls(universe, tables, event, noise_from_dict(plain, universe), before)
 
 
 def _read(entry: object, universe: Universe) -> PartialTable:

@@ -1,6 +1,6 @@
 """What a mechanism leaves behind: a stand-in for the data that answers at no further charge.
 
-Source: 000a:A9.
+Source: 000a:A9; 004d:D21.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class Synopsis(Protocol):
     """Answers workloads over its universe; deterministic, and free.
 
     One whose error does not depend on data has a ``noise`` as well, an
-    :class:`~discreet.queries.answer_noise.answer_noise.AnswerNoise`.
+    :class:`~discreet.queries.answer_noise.answer_noise.AnswerNoise`. One whose counts are wrong on
+    average says how in ``biased``, in words, and where the unprocessed ones are.
 
     Assumptions: it was made from released values only.
 
@@ -60,6 +61,12 @@ class HistogramSynopsis:
     counts: Floats
     event: Event
     noise: AnswerNoise | None = None
+    unprocessed: Synopsis | None = None
+
+    @property
+    def biased(self) -> str | None:
+        """In which way its counts are wrong on average, in words; None where they are not known."""
+        return bias_told(self.unprocessed)
 
     def answers(self, workload: Workload) -> Floats:
         """Sums of estimated counts."""
@@ -67,7 +74,39 @@ class HistogramSynopsis:
 
     def to_dict(self) -> Mapping[str, object]:
         counts = packed(np.ravel(self.counts))
-        return {"synopsis": "histogram", "counts": counts, **noise_to_dict(self.noise)}
+        return {
+            "synopsis": "histogram",
+            "counts": counts,
+            **noise_to_dict(self.noise),
+            **unprocessed_to_dict(self.unprocessed),
+        }
+
+
+def bias_told(unprocessed: Synopsis | None) -> str | None:
+    """What is said of counts that were cut off at zero, where those before that are kept."""
+    if unprocessed is None:
+        return None
+    return (
+        "counts are made not to be negative, so small ones are too high on average; those before "
+        "that, without bias, are in `unprocessed`: on average the difference is the bias"
+    )
+
+
+def unprocessed_to_dict(unprocessed: Synopsis | None) -> dict[str, object]:
+    """What a synopsis writes of the one that it was made from; nothing, where there is none."""
+    return {} if unprocessed is None else {"unprocessed": dict(unprocessed.to_dict())}
+
+
+def unprocessed_from_dict(
+    plain: Mapping[str, object], universe: Universe, event: Event
+) -> Synopsis | None:
+    """The synopsis that ``plain`` was made from; none before those were kept."""
+    kept = plain.get("unprocessed")
+    if kept is None:
+        return None
+    if not isinstance(kept, Mapping) or "unprocessed" in kept:
+        raise not_plain()
+    return synopsis_from_dict(kept, universe, event)
 
 
 def noise_of(synopsis: Synopsis) -> AnswerNoise | None:
@@ -87,7 +126,8 @@ def synopsis_from_dict(plain: Mapping[str, object], universe: Universe, event: E
         counts = unpacked(plain.get("counts"))
         if counts.shape != (universe.size,):
             raise not_plain()
-        return HistogramSynopsis(universe, counts, event, noise_from_dict(plain, universe))
+        before = unprocessed_from_dict(plain, universe, event)
+        return HistogramSynopsis(universe, counts, event, noise_from_dict(plain, universe), before)
     if kind in _KINDS:
         place = f"queries.{_KINDS[kind]}"
     elif kind in _SYNTHETIC:

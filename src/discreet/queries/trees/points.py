@@ -24,7 +24,8 @@ from discreet.queries.workload.universe import Universe
 class Points:
     """A row of positions for each record: which value of each attribute, counted from zero.
 
-    Positions outside a universe count as its nearest value.
+    Positions outside a universe count as its nearest value. No records may be an empty list: a
+    refusal would tell that there are none.
 
     Assumptions: rows are private; their number of attributes and the universe they are counted in
     are public.
@@ -39,6 +40,8 @@ class Points:
     def __init__(self, positions: ArrayLike) -> None:
         """Refuse what is no table of whole numbers."""
         table = np.asarray(positions)
+        if table.shape == (0,):
+            table = np.empty((0, 0), dtype=np.int64)
         if table.ndim != 2 or not np.issubdtype(table.dtype, np.integer):
             raise InvalidParameter(
                 code="points_misshapen",
@@ -89,6 +92,8 @@ def inside(positions: Ints, universe: Universe) -> Ints:
 
     A refusal would tell whether anybody lies outside.
     """
+    if positions.shape == (0, 0):
+        return np.empty((0, len(universe.shape)), dtype=np.int64)
     if positions.shape[1] != len(universe.shape):
         raise InvalidParameter(
             code="points_misshapen",

@@ -109,14 +109,19 @@ class Columns:
 
     def answers(self) -> tuple[ReleasedColumn, ...]:
         """The released columns, in the order of the SELECT."""
-        found = []
-        for output in self.planned.query.outputs:
-            if isinstance(output, AggregateOutput):
-                answer = self._aggregate(output.name, output.number, self.cells)
-                found.append(replace(answer, note=answer.note + self._leaning(output.number)))
-            elif isinstance(output, DerivedOutput) and not is_label(output.expression):
-                found.append(self._derived(output.name, output.expression))
-        return tuple(found)
+        return tuple(
+            self.answer(output)
+            for output in self.planned.query.outputs
+            if isinstance(output, AggregateOutput)
+            or (isinstance(output, DerivedOutput) and not is_label(output.expression))
+        )
+
+    def answer(self, output: AggregateOutput | DerivedOutput) -> ReleasedColumn:
+        """One released column."""
+        if isinstance(output, DerivedOutput):
+            return self._derived(output.name, output.expression)
+        answer = self._aggregate(output.name, output.number, self.cells)
+        return replace(answer, note=answer.note + self._leaning(output.number))
 
     def _leaning(self, number: int) -> str:
         """What to note beside counts that decided which keys are named."""

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import (
     AggregateOutput,
     DerivedOutput,
+    KeyOutput,
     QueryOverAnswers,
     is_label,
 )
@@ -48,34 +51,66 @@ def expected_columns(planned: PlannedQuery, confidence: float) -> tuple[Expected
     query = planned.query
     if isinstance(query, QueryOverAnswers):
         return _expected_table(planned, query, confidence)
-    found = []
+    found, groups = [], cache(lambda: _groups(planned, confidence))
     for output in query.outputs:
         if isinstance(output, AggregateOutput):
             aggregate = query.aggregates[output.number]
             stated = aggregate.expected(output.name, planned, confidence)
             if stated.half_width is None:
-                usual = _typical(planned, output, confidence)
+                usual = _typical(groups(), output)
                 if usual is not None and stated.by_size:
                     stated = replace(stated, typical=usual.by_size)
                 stated = stated if usual is None or stated.by_size else usual
             found.append(stated)
         elif isinstance(output, DerivedOutput) and not is_label(output.expression):
-            made = _typical(planned, output, confidence)
+            made = _typical(groups(), output)
             found.append(made or Expected(output.name, None, (), _COMPUTED))
     return tuple(found)
 
 
+def _groups(planned: PlannedQuery, confidence: float) -> Mapping[int, Columns]:
+    """One group of each size, of which any column can be computed; none where there is no group."""
+    query = planned.query
+    if isinstance(planned, Ranking) or not isinstance(query.keys, KeySet):
+        return {}
+    if not planned.allocation.noised:
+        return {}
+    shown = tuple(each for each in query.outputs if not isinstance(each, KeyOutput))
+    one = replace(
+        query,
+        keys=KeySet(()),
+        key_places=(),
+        outputs=shown,
+        having=None,
+        order=(),
+        limit=None,
+        offset=0,
+    )
+    names = tuple(f"m{place}" for place in range(len(planned.allocation.noised)))
+    chosen = tuple(np.zeros((1, len(group))) for group in planned.choosing)
+    found = {}
+    try:
+        about = replace(planned, query=one, settled=Settled(planned.allocation, names))
+        for size in SIZES:
+            values = MeasuredValues(_typical_values(about, size), chosen)
+            found[size] = Columns(about, values, "expected", confidence)
+    except _NO_INTERVAL:
+        return {}
+    return found
+
+
+_NO_INTERVAL = (DiscreetError, ArithmeticError, ValueError, LookupError)
+
+
 def _typical(
-    planned: PlannedQuery, output: AggregateOutput | DerivedOutput, confidence: float
+    groups: Mapping[int, Columns], output: AggregateOutput | DerivedOutput
 ) -> Expected | None:
     """The half-width at each size; None where the formulas give no interval for such groups."""
-    if isinstance(planned, Ranking) or not planned.allocation.noised:
-        return None
     by_size = []
-    for size in SIZES:
+    for size, columns in groups.items():
         try:
-            width = _width(planned, output, size, confidence)
-        except (DiscreetError, ArithmeticError, ValueError, LookupError):
+            width = _middle_width(columns.answer(output))
+        except _NO_INTERVAL:
             return None
         if width is not None:
             by_size.append((size, width))
@@ -103,7 +138,7 @@ def _expected_table(
             try:
                 measured = MeasuredValues(_typical_values(planned, size), planned.blank().chosen)
                 answers = TableColumns(planned, measured, "expected", confidence).answers()
-            except (DiscreetError, ArithmeticError, ValueError, LookupError):
+            except _NO_INTERVAL:
                 break
             for answer in answers:
                 width = _middle_width(answer)
@@ -131,28 +166,3 @@ def _middle_width(column: ReleasedColumn) -> float | None:
     widths = [(high - low) / 2 for low, high in zip(column.lower, column.upper, strict=True)]
     known = [width for width in widths if math.isfinite(width)]
     return statistics.median_high(known) if known else None
-
-
-def _width(
-    planned: PlannedQuery, output: AggregateOutput | DerivedOutput, size: int, confidence: float
-) -> float | None:
-    """The half-width that the answer would state for one group of ``size`` rows."""
-    query = planned.query
-    if not isinstance(query.keys, KeySet):
-        return None
-    one = replace(
-        query,
-        keys=KeySet(()),
-        key_places=(),
-        outputs=(output,),
-        having=None,
-        order=(),
-        limit=None,
-        offset=0,
-    )
-    names = tuple(f"m{place}" for place in range(len(planned.allocation.noised)))
-    about = replace(planned, query=one, settled=Settled(planned.allocation, names))
-    values = _typical_values(about, size)
-    chosen = tuple(np.zeros((1, len(group))) for group in planned.choosing)
-    (column,) = Columns(about, MeasuredValues(values, chosen), "expected", confidence).answers()
-    return _middle_width(column)

@@ -14,7 +14,7 @@ Source: contract, "Bounding inside the engine"; 004b:A21, 004d:F5, F9. Proof: ``
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.bounding.before_joins import Limited
@@ -38,18 +38,36 @@ from discreet.relational.plan.person_windows import Windowed
 from discreet.relational.schema.table import Table
 from discreet.relational.types.expression import Column, Expression, columns
 
-Declared = Callable[[str], Table]
-"""A private table by its name."""
+
+@dataclass(frozen=True)
+class Declared:
+    """The private tables by their names, and the limits of steps that were derived from them."""
+
+    table: Callable[[str], Table]
+    known: dict[int, tuple[PlanNode, PersonLimits]] = field(default_factory=dict)
+    """By the identity of a step, which is kept so that no other has it: where all groups count."""
+
 
 Keys = frozenset[str] | None
 """The columns that groups are told apart by; None where there are no groups, or any."""
 
 
-def limits_of(rows: PlanNode, declared: Declared, keys: Keys = None) -> PersonLimits:  # noqa: PLR0911 -- one line for each step
-    """Rows of one person at a step, and groups by ``keys``, within the limits of the tables."""
+def limits_of(rows: PlanNode, declared: Declared, keys: Keys = None) -> PersonLimits:
+    """Rows of one person at a step, and groups by ``keys``, within the limits of the tables.
+
+    A chain of joins asks for them at each of its steps: they are derived once.
+    """
+    if keys is not None:
+        return _derived(rows, declared, keys)
+    if id(rows) not in declared.known:
+        declared.known[id(rows)] = rows, _derived(rows, declared, None)
+    return declared.known[id(rows)][1]
+
+
+def _derived(rows: PlanNode, declared: Declared, keys: Keys) -> PersonLimits:  # noqa: PLR0911 -- one line for each step
     match rows:
         case Scan():
-            return _scanned(rows, declared(rows.table), keys)
+            return _scanned(rows, declared.table(rows.table), keys)
         case Filtered() | PartitionFilter():
             return limits_of(rows.rows, declared, keys)
         case Limited():
@@ -165,7 +183,7 @@ def _partners(
     route = other.route if isinstance(other, Scan) else None
     if route is not None and route.table.lower() == side.table.lower() and route.key in names:
         return 1
-    known = declared(side.table).max_rows_per.items()
+    known = declared.table(side.table).max_rows_per.items()
     return min((most for key, most in known if names.issuperset(key)), default=None)
 
 

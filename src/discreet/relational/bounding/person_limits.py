@@ -23,8 +23,8 @@ class PersonLimits:
 
     @classmethod
     def of(cls, person: Person) -> PersonLimits:
-        """What a unit says."""
-        return cls(person.max_rows, person.max_groups, person.max_rows_per_group)
+        """What a unit says, the rows that so many groups of so many rows leave included."""
+        return cls(person.rows_at_most, person.max_groups, person.max_rows_per_group)
 
     def bounding(self, person: Person) -> Person:
         """The same person under these limits."""

@@ -73,8 +73,9 @@ def _links(database: Database) -> dict[tuple[str, str], str]:
         if unit.via is None:
             found[name, unit.id] = people
         else:
-            through, _, _ = unit.via.rpartition(".")
-            found[through, unit.id] = "i"
+            through = database.find(unit.via.rpartition(".")[0])
+            assert through is not None
+            found[through.name, unit.id] = "i"
             found[name, unit.id] = "hash(i, -2) % n"
     return found
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
+from discreet.relational.frontends.frame.term import require_few_nodes
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.types.data_type import DataType
 
@@ -54,6 +55,7 @@ class IbisTables(Mapping[str, Any]):
 def sql_of(expression: Any) -> str:
     """The SQL of an Ibis expression over tables without data."""
     ibis = _ibis()
+    require_few_nodes(_written_out(expression, ibis.expr.operations.Relation))
     try:
         return str(ibis.to_sql(expression, dialect="duckdb"))
     except Exception as fault:
@@ -64,6 +66,27 @@ def sql_of(expression: Any) -> str:
         received=reason,
         remedy="Build it from curator.ibis, without Python functions or tables in memory.",
     )
+
+
+def _written_out(expression: Any, relation: type) -> int:
+    """How many parts an expression has when each is written wherever it is used.
+
+    Tables that are used several times are written once and named.
+    """
+    if not callable(getattr(expression, "op", None)):
+        return 0  # refused where it is written
+    sizes: dict[Any, int] = {}
+    waiting = [expression.op()]
+    while waiting:
+        part = waiting[-1]
+        below = part.__children__
+        missing = [each for each in below if each not in sizes]
+        if missing:
+            waiting += missing
+            continue
+        waiting.pop()
+        sizes[part] = 1 + sum(1 if isinstance(each, relation) else sizes[each] for each in below)
+    return max(sizes.values())
 
 
 def _ibis() -> Any:

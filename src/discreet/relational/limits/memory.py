@@ -18,7 +18,7 @@ Source: contract, "What may be seen" (the resources of a question are public).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
 from discreet.core.errors import InvalidParameter
@@ -32,7 +32,7 @@ from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.functions.text import CONCAT
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
-from discreet.relational.plan.nodes import Distinct, Filtered, PlanNode, Scan, UnionAll
+from discreet.relational.plan.nodes import Distinct, Filtered, PlanNode, Scan, UnionAll, upwards
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import TEXT_LIMIT, DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, columns
@@ -50,24 +50,32 @@ _JOINS = 4
 def require_rows(rows: PlanNode) -> None:
     """Refuse a plan with a step at which there are too many rows of one unit."""
     limit = _JOINS * MAX_JOINED_ROWS
-    if made(rows) > limit:
-        raise too_many(made(rows), limit)
-    for below in rows.inputs:
-        require_rows(below)
+    most = max(made(rows).values())
+    if most > limit:
+        raise too_many(most, limit)
 
 
-def made(rows: PlanNode) -> int:
-    """Rows that steps make of one unit; those that a person has in a table are not made."""
-    match rows:
-        case JoinedByKey(left, right):
-            return made(left) * right.limit + made(right) * left.limit
-        case JoinedPublic():
-            return made(rows.rows) * max(rows.partners, 1)
-        case Unnested():
-            return made(rows.rows) * rows.most
-        case Filtered() | PartitionFilter() | Distinct() | UnionAll() | Truncated():
-            return sum(map(made, rows.inputs))
-    return sum(map(made, rows.inputs)) if rows.stability is None else rows.stability
+def made(rows: PlanNode) -> dict[int, int]:
+    """Rows that each step makes of one unit, by the step's identity.
+
+    Those that a person has in a table are not made.
+    """
+    found: dict[int, int] = {}
+    for step in upwards(rows):
+        below = [found[id(each)] for each in step.inputs]
+        match step:
+            case JoinedByKey(left, right):
+                number = below[0] * right.limit + below[1] * left.limit
+            case JoinedPublic():
+                number = found[id(step.rows)] * max(step.partners, 1)
+            case Unnested():
+                number = found[id(step.rows)] * step.most
+            case Filtered() | PartitionFilter() | Distinct() | UnionAll() | Truncated():
+                number = sum(below)
+            case _:
+                number = sum(below) if step.stability is None else step.stability
+        found[id(step)] = number
+    return found
 
 
 def require_room(
@@ -80,9 +88,10 @@ def require_room(
         for measure in aggregate.measures
         if isinstance(measure, CountValues)
     ]
-    last = made(rows) * sum(part.domain.letters for part in (*_keys(keys), *counted))
+    steps = made(rows)
+    last = steps[id(rows)] * sum(part.domain.letters for part in (*_keys(keys), *counted))
     named = frozenset(_named((rows, _keys(keys), tuple(aggregates))))
-    found = max(last, *_held(rows, named), 0)
+    found = max(last, *_held(rows, named, steps), 0)
     if found > MAX_HELD:
         raise InvalidParameter(
             code="too_much_text",
@@ -94,33 +103,47 @@ def require_room(
         )
 
 
-def _held(rows: PlanNode, named: frozenset[str]) -> Iterator[int]:
+def _held(rows: PlanNode, named: frozenset[str], number: Mapping[int, int]) -> Iterator[int]:
     """What each step holds of its inputs, and of what it computes.
 
     Joins on another key are left out: how many rows they let through is the owner's declaration.
     """
-    computed = sum(output.domain.letters for output in getattr(rows, "outputs", ()))
-    if isinstance(rows, Unnested):
-        named |= columns(rows.text)  # which ends there, unless a step above reads it too
-    for below in rows.inputs:
-        if not isinstance(rows, Filtered | Truncated | JoinedByKey):
-            read = sum(n for name, n in _lengths(below).items() if name in named)
-            yield made(below) * max(read, computed)
-        yield from _held(below, named)
+    texts = [columns(step.text) for step in upwards(rows) if isinstance(step, Unnested)]
+    lengths = _lengths(rows, named.union(*texts))
+    waiting = [(rows, named)]
+    while waiting:
+        step, read = waiting.pop()
+        computed = sum(output.domain.letters for output in getattr(step, "outputs", ()))
+        if isinstance(step, Unnested):
+            read |= columns(step.text)  # which ends there, unless a step above reads it too
+        for below in step.inputs:
+            if not isinstance(step, Filtered | Truncated | JoinedByKey):
+                known = lengths[id(below)]
+                letters = sum(known[name] for name in read & known.keys())
+                yield number[id(below)] * max(letters, computed)
+            waiting.append((below, read))
 
 
-def _lengths(rows: PlanNode) -> dict[str, int]:
-    """The letters of each column that rows have."""
-    if isinstance(rows, Scan):
-        return {rows.column(name): field.domain.letters for name, field in rows.fields.items()}
-    outputs = getattr(rows, "outputs", None)
-    if outputs is None:
-        found = {name: n for below in rows.inputs for name, n in _lengths(below).items()}
-        if isinstance(rows, Unnested):
-            # Together the elements of a row have no more letters than its text.
-            found[rows.element.name] = -(-rows.text.domain.letters // rows.most)
-        return found
-    return {output.name: output.domain.letters for output in outputs}
+def _lengths(rows: PlanNode, named: frozenset[str]) -> dict[int, dict[str, int]]:
+    """The letters of each of some columns that the rows of a step have, by the step's identity."""
+    found: dict[int, dict[str, int]] = {}
+    for step in upwards(rows):
+        outputs = getattr(step, "outputs", None)
+        if isinstance(step, Scan):
+            own = {step.column(name): field.domain.letters for name, field in step.fields.items()}
+        elif outputs is not None:
+            own = {output.name: output.domain.letters for output in outputs}
+        else:
+            own = {}
+            for below in step.inputs:
+                own |= found[id(below)]
+            if isinstance(step, Unnested):
+                # Together the elements of a row have no more letters than its text.
+                own[step.element.name] = -(-step.text.domain.letters // step.most)
+            found[id(step)] = own
+            continue
+        found[id(step)] = {name: own[name] for name in own.keys() & named}
+    return found
 
 
 def _keys(keys: KeySet | DiscoveredKeys) -> tuple[Expression, ...]:

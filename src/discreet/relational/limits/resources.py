@@ -30,6 +30,9 @@ MAX_PARTS = 200_000
 _REPEATED = 4
 """How often the text of a computed column may stand where it is clamped or compared."""
 
+MAX_AGGREGATES = 1_000
+"""Different aggregates, windows or features of one query, each computed by itself."""
+
 MAX_STATEMENT = 4_000_000
 """Characters of one compiled statement."""
 
@@ -50,6 +53,16 @@ def require_numbers(keys: KeySet, measures: Iterable[Measure]) -> None:
             received=f"{keys.cells} groups of {each}",
             remedy="Group by fewer columns or coarser bins, or declare a step: dp.Number(0, 100, "
             "step=1).",
+        )
+
+
+def require_aggregates(number: int) -> None:
+    """Refuse more aggregates than one query may have, as soon as they are counted."""
+    if number > MAX_AGGREGATES:
+        raise InvalidParameter(
+            code="too_many_numbers",
+            expectation=f"at most {MAX_AGGREGATES} different aggregates or windows in one query",
+            remedy="Ask for fewer at once.",
         )
 
 

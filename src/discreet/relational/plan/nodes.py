@@ -352,11 +352,24 @@ def declared_field(column: str, rows: PlanNode) -> Field | None:
     return rows.made_field(column) or next(filter(None, below), None)
 
 
+def upwards(rows: PlanNode) -> list[PlanNode]:
+    """The steps of a plan, those below before those above, each as often as it stands there."""
+    found = [rows]
+    for step in found:  # it grows meanwhile
+        found += step.inputs
+    return found[::-1]
+
+
 def scans(rows: PlanNode) -> list[Scan]:
     """The tables that a plan reads, from left to right."""
-    if isinstance(rows, Scan):
-        return [rows]
-    return [scan for below in rows.inputs for scan in scans(below)]
+    found, waiting = list[Scan](), [rows]
+    while waiting:
+        step = waiting.pop()
+        if isinstance(step, Scan):
+            found.append(step)
+        else:
+            waiting.extend(reversed(step.inputs))
+    return found
 
 
 def row_columns(rows: PlanNode) -> dict[str, DataType]:

@@ -172,6 +172,8 @@ class JointSplit:
 
     def error(self, parts: Sequence[WeightedMeasure], noised: Sequence[Noised]) -> float:
         """The weighted variances of all parts after they are made to agree."""
+        if not parts:  # everything is chosen by rank, or keys alone are asked for
+            return 0.0
         gains, telling = self._error([part.weight for part in parts])
         variances = [
             relative_variance(part, item) for part, item in zip(parts, noised, strict=True)

@@ -434,6 +434,8 @@ class PlannedQuery:
         larger. Totals that fit 61 bits then are released by the mechanism itself. Larger ones are
         added to its noise, drawn for zeros, in whole numbers of any size.
         """
+        if not len(values):  # no key was named, or none is permitted: there is nothing to release
+            return np.zeros(0, dtype=np.int64)
         most = self._most(item)
         # More rows than were declared cost accuracy: no number leaves its public range.
         farthest = most if values.dtype == object else min(most, LARGEST_WHOLE)

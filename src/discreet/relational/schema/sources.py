@@ -44,6 +44,16 @@ class TableSource(ABC):
         """Whether columns of text are known to be text: in a text file everything is."""
         return True
 
+    @property
+    def names_given(self) -> tuple[str, ...]:
+        """The owner's names for columns that have none of their own, by their places."""
+        return ()
+
+    @property
+    def part_of_file(self) -> str:
+        """Which rows of a file are meant, where it holds several tables."""
+        return ""
+
     def identified_by(self, columns: frozenset[str]) -> TableSource:
         """The same rows, where people are told apart by ``columns``, if they are there."""
         return self
@@ -93,6 +103,10 @@ class CSVFile(FileSource):
         """No: a number is text there, too."""
         return False
 
+    @property
+    def names_given(self) -> tuple[str, ...]:
+        return self.names
+
 
 @dataclass(frozen=True)
 class Files(TableSource):
@@ -119,6 +133,10 @@ class Files(TableSource):
         """As each of them."""
         return all(part.typed for part in self.parts)
 
+    @property
+    def names_given(self) -> tuple[str, ...]:
+        return self.parts[0].names_given
+
     def identified_by(self, columns: frozenset[str]) -> TableSource:
         """The same files, each told so."""
         parts: Any = tuple(part.identified_by(columns) for part in self.parts)
@@ -140,6 +158,11 @@ class DatabaseTable(FileSource):
     def typed(self) -> bool:
         """As the source that it stands for."""
         return self.stands_for is None or self.stands_for.typed
+
+    @property
+    def part_of_file(self) -> str:
+        """The table; empty where it is the one that its file is named after."""
+        return "" if self.table == self.path.stem else self.table
 
 
 @dataclass(frozen=True)

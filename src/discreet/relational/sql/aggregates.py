@@ -22,6 +22,7 @@ from discreet.relational.aggregates.function import Argument
 from discreet.relational.aggregates.measures import CountPeople, CountRows, CountValues, Ranks
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.logic import IS_NOT_NULL, NOT
+from discreet.relational.limits.resources import require_aggregates
 from discreet.relational.plan.nodes import PlanNode, field_of, identifies
 from discreet.relational.schema.declarations import Number
 from discreet.relational.sql.aggregate_calls import AggregateCall, call_of
@@ -47,16 +48,17 @@ class Aggregation:
     below: SQLRelation
     catalog: Catalog
     found: list[Aggregate] = field(default_factory=list)
+    _places: dict[Aggregate, int] = field(default_factory=dict)
 
     def column(self, node: exp.Expression) -> Expression:
         """The released column that stands for an aggregate node."""
         made = self._aggregate(node, None)
-        if made not in self.found:
+        place = self._places.setdefault(made, len(self.found))
+        if place == len(self.found):
             self.found.append(made)
+        require_aggregates(len(self.found))
         kind = DataType.INTEGER if made.whole else DataType.DOUBLE
-        return Column(
-            f"agg{self.found.index(made)}", ColumnDomain(kind, None, None, None, declared=True)
-        )
+        return Column(f"agg{place}", ColumnDomain(kind, None, None, None, declared=True))
 
     def _aggregate(self, node: exp.Expression, condition: Expression | None) -> Aggregate:
         if isinstance(node, exp.Filter):

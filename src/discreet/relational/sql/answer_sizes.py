@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
+from discreet.relational.limits.public_work import too_many_public_rows
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import KeyOutput, Query
 from discreet.relational.post_processing.evaluate import equal_places
@@ -47,10 +48,6 @@ def require_pairs(joined: Joined, parts: list[Query]) -> None:
         )
 
 
-class TooMuchPublicWork(InvalidParameter):
-    """More than a question may have done before anybody pays; no other reading changes that."""
-
-
 @dataclass
 class PublicWork:
     """What joins of public tables in one question may look at, before anybody pays."""
@@ -61,12 +58,9 @@ class PublicWork:
         """Refuse a join for which too little is left."""
         self.left -= most_rows(joined, [])
         if self.left < 0:
-            raise TooMuchPublicWork(
-                code="public_join_too_large",
+            raise too_many_public_rows(
                 expectation=f"at most {MAX_PUBLIC_PAIRS} pairs of rows in all joins of public "
-                "tables that are aggregated inside the question",
-                remedy="Join them on all keys of one side, or make the table beforehand and "
-                "declare it public.",
+                "tables that are aggregated inside the question"
             )
 
 

@@ -46,6 +46,9 @@ class Catalog(Protocol):
     def partners(self, rows: PlanNode, expressions: Sequence[Expression]) -> int:
         """The most rows of public tables that share their values of ``expressions``."""
 
+    def most_public_rows(self, rows: PlanNode) -> int:
+        """The most rows that a plan over public tables gives, from their sizes alone."""
+
     def identity(self, entry: CatalogTable) -> str:
         """The type in which the identifier of a table's people is stored; empty without one."""
 

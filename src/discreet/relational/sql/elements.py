@@ -92,8 +92,8 @@ class Elements:
         element = Output(f"{prefix}.element", field.domain)
         numbers = ColumnDomain(DataType.INTEGER, first, first + most - 1, declared=True)
         place = Output(f"{prefix}.place", numbers)
-        declared = declared_rows(made.rows, self.catalog) if made.rows.privacy_id else None
-        least = table_rows(made.rows, self.catalog) or 1
+        declared = declared_rows(made.rows, self.steps.declared) if made.rows.privacy_id else None
+        least = table_rows(made.rows, self.steps.declared) or 1
         below = before_public(made.rows, most, declared or 1, least)
         rows: PlanNode = Unnested(
             below, text, separator, most, wanted, first, kind, element, place, field

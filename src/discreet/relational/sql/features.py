@@ -18,6 +18,7 @@ from discreet.core.unit import Person, add_remove
 from discreet.relational.aggregates.arguments import both
 from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.functions.logic import IS_NOT_NULL, NOT
+from discreet.relational.limits.resources import require_aggregates
 from discreet.relational.plan.features import (
     Added,
     Averaged,
@@ -198,6 +199,7 @@ class Features:
         made = self._made(node, None)
         if made not in self.found:
             self.found.append(made)
+            require_aggregates(len(self.found))
         return Column(f"{self.prefix}.{self.found.index(made)}", made.domain(self.limit))
 
     def _made(  # noqa: PLR0911, PLR0912 -- one line for each function

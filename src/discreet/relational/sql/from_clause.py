@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 from sqlglot import exp
@@ -65,15 +66,53 @@ class Sources:
         scope: Mapping[str, Any],
         conditions: Sequence[exp.Expression],
     ) -> SQLRelation:
-        """A table with those joined to it; ``conditions`` are those of WHERE."""
-        for join in joins:
+        """A table with those joined to it; ``conditions`` are those of WHERE.
+
+        Public tables that would meet row by row, and be too many, wait for a table after them
+        that WHERE compares with both, as in ``FROM part, supplier, partsupp``.
+        """
+        order, waiting = _Order(len(made.columns)), list[tuple[int, exp.Join, SQLRelation]]()
+        for place, join in enumerate(joins, start=1):
             if is_elements(join.this):
+                made, waiting = self._met(made, waiting, order, conditions)
+                before = len(made.columns)
                 made = self._elements.beside(made, join, conditions)
+                order.add(place, len(made.columns) - before)
                 continue
             right = self._one(join.this, scope)
+            if waiting and not _is_bare(join):
+                made, waiting = self._met(made, waiting, order, conditions)
             compared = compared_by(join, made, right, conditions)
+            if _is_bare(join) and not compared.on and self._joins.makes_too_many(made, right):
+                waiting.append((place, join, right))
+                continue
             made = self._joins.joined(made, right, compared, kept_by(join))
-        return made
+            order.add(place, len(right.columns))
+            if waiting:
+                made, waiting = self._met(made, waiting, order, conditions, compared_only=True)
+        made, _ = self._met(made, waiting, order, conditions)
+        return order.restored(made)
+
+    def _met(
+        self,
+        made: SQLRelation,
+        waiting: list[tuple[int, exp.Join, SQLRelation]],
+        order: _Order,
+        conditions: Sequence[exp.Expression],
+        *,
+        compared_only: bool = False,
+    ) -> tuple[SQLRelation, list[tuple[int, exp.Join, SQLRelation]]]:
+        """Rows joined with tables that waited: those that WHERE compares with them first."""
+        left = list(waiting)
+        while left:
+            links = [compared_by(join, made, right, conditions) for _, join, right in left]
+            found = next((n for n, compared in enumerate(links) if compared.on), None)
+            if found is None and compared_only:
+                break
+            place, join, right = left.pop(found or 0)
+            made = self._joins.joined(made, right, links[found or 0], kept_by(join))
+            order.add(place, len(right.columns))
+        return made, left
 
     def filtered(
         self, made: SQLRelation, condition: exp.Expression, scope: Mapping[str, Any]
@@ -202,8 +241,10 @@ class Sources:
             if isinstance(unit, Person):
                 identifier, row = unit.id, unit.row
                 if unit.via is not None:
-                    through, _, person = unit.via.rpartition(".")
-                    route = Route(through, unit.id, person)
+                    named, _, person = unit.via.rpartition(".")
+                    through = self.catalog.find(named)
+                    assert through is not None  # tables are attached with the ways between them
+                    route = Route(through.name, unit.id, person)
         scan = Scan(
             table=entry.name,
             prefix=prefix,
@@ -221,6 +262,35 @@ class Sources:
                 for column in entry.fields.values()
             ),
         )
+
+
+class _Order:
+    """In which order tables were joined, of how many columns each."""
+
+    def __init__(self, columns: int) -> None:
+        self._joined = [(0, columns)]
+
+    def add(self, place: int, columns: int) -> None:
+        """The table that FROM names at a place was joined."""
+        self._joined.append((place, columns))
+
+    def restored(self, made: SQLRelation) -> SQLRelation:
+        """The same rows, with columns in the order in which FROM names their tables."""
+        if self._joined == sorted(self._joined):
+            return made
+        ends = list(accumulate(columns for _, columns in self._joined))
+        parts = {
+            place: made.columns[end - columns : end]
+            for (place, columns), end in zip(self._joined, ends, strict=True)
+        }
+        ordered = tuple(column for place in sorted(parts) for column in parts[place])
+        return replace(made, columns=ordered)
+
+
+def _is_bare(join: exp.Join) -> bool:
+    """Whether a table stands after a comma, or CROSS JOIN: WHERE alone says what it meets."""
+    given = {key for key, value in join.args.items() if value}
+    return given <= {"this", "kind"} and (join.kind or "").upper() in ("", "CROSS")
 
 
 _WORDS = {"pivots": "PIVOT", "sample": "a sample", "laterals": "LATERAL"}

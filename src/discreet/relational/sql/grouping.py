@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -32,7 +33,7 @@ from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.permitted_keys import permitted, public_source
 from discreet.relational.sql.relation import SQLRelation, unsupported
-from discreet.relational.sql.tree import has
+from discreet.relational.sql.tree import nodes
 from discreet.relational.sql.undeclared import key_remedy, undeclared
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
@@ -84,9 +85,17 @@ class Grouping:
         former = None if keys is listed else ListedKeys(listed, all_places)
         return cls(below, expressions, keys, places, former)
 
+    @cached_property
+    def _longest(self) -> int:
+        """More nodes of a text than any key is written with, brackets included."""
+        return 50 + 10 * max(getattr(key, "nodes", 1) for key in self.expressions)
+
     def match(self, node: exp.Expression) -> Expression | None:
         """The released key column that ``node`` means, if it is one of the keys."""
-        if not self.expressions or has(node, exp.AggFunc):
+        if not self.expressions:
+            return None
+        parts = nodes(node)
+        if len(parts) > self._longest or any(isinstance(part, exp.AggFunc) for part in parts):
             return None
         try:
             meant = expression_from(node, self.below.resolve)

@@ -25,6 +25,7 @@ from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.comparison import EQUAL
+from discreet.relational.limits.public_work import MOST_ROWS
 from discreet.relational.plan.nodes import (
     Distinct,
     Filtered,
@@ -86,6 +87,8 @@ class Joins:
         both = left_private and right_private
         mirrored = kept is Kept.RIGHT and (both or not left_private)
         sides = self._privately if both else self._publicly
+        if not (left_private or right_private) and kept is Kept.NEITHER:
+            mirrored = self._fewer_mirrored(left, right, compared)
         if mirrored or (right_private and not both):
             made = sides(right, left, compared, kept.mirrored)
             size = len(right.columns)
@@ -93,6 +96,30 @@ class Joins:
         else:
             made = sides(left, right, compared, kept)
         return replace(made, columns=_merged(made.columns, len(left.columns), compared, kept))
+
+    def makes_too_many(self, left: SQLRelation, right: SQLRelation) -> bool:
+        """Whether two public tables, beside each other row by row, would be too many rows."""
+        if left.rows.stability != 0 or right.rows.stability != 0:
+            return False
+        one, two = map(self.catalog.most_public_rows, (left.rows, right.rows))
+        return one * two > MOST_ROWS
+
+    def _fewer_mirrored(self, left: SQLRelation, right: SQLRelation, compared: Compared) -> bool:
+        """Whether public tables that could meet too often are known to meet less often mirrored.
+
+        Each row of one side meets no more rows than the other has of any key.
+        """
+        if not self.makes_too_many(left, right):
+            return False
+        pairs, _, _ = self._conditions(left, right, compared)
+        counts = []
+        for rows, other, keys in (
+            (left.rows, right.rows, tuple(b for _, b in pairs)),
+            (right.rows, left.rows, tuple(a for a, _ in pairs)),
+        ):
+            most = self.catalog.most_public_rows(rows)
+            counts.append(most * self.catalog.partners(other, keys))
+        return counts[1] < counts[0] and counts[0] > MOST_ROWS
 
     def _privately(
         self, left: SQLRelation, right: SQLRelation, compared: Compared, kept: Kept
@@ -115,7 +142,7 @@ class Joins:
                     remedy="Write JOIN, or compute features of the right side per person first.",
                 )
         more = tuple(pair for pair in pairs if not owners(*pair, left.rows, right.rows))
-        one, two = (declared_rows(side.rows, self.catalog) for side in (left, right))
+        one, two = (declared_rows(side.rows, self.steps.declared) for side in (left, right))
         rows = JoinedPeople(*before_people(left.rows, right.rows, (one, two)), kind, more)
         return SQLRelation(_filtered(rows, rest, kind), visible, (*left.padded, *right.padded))
 
@@ -152,9 +179,9 @@ class Joins:
             rest = [condition for condition in rest if condition not in own]
             right = replace(right, rows=_filtered(right.rows, own, JoinKind.INNER))
         partners = self.catalog.partners(right.rows, tuple(b for _, b in pairs))
-        declared = declared_rows(left.rows, self.catalog) if left.rows.privacy_id else None
+        declared = declared_rows(left.rows, self.steps.declared) if left.rows.privacy_id else None
         # Where only people are counted, no number of rows is declared.
-        least = table_rows(left.rows, self.catalog) or 1
+        least = table_rows(left.rows, self.steps.declared) or 1
         below = before_public(left.rows, partners, declared or 1, least)
         made = JoinedPublic(below, right.rows, tuple(pairs), partners, kind)
         return SQLRelation(_filtered(made, rest, kind), visible, padded)
@@ -324,6 +351,8 @@ def _merged(
     Of two columns that USING compares, the name alone means that of the side whose rows stay, and
     the other one has to be named with its table.
     """
+    if not compared.using:
+        return columns
     names = {name.lower() for name in compared.using}
     hidden = range(size) if kept is Kept.RIGHT else range(size, len(columns))
     return tuple(

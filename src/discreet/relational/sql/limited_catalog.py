@@ -44,6 +44,10 @@ class LimitedCatalog:
         """As declared: partners are public rows."""
         return self.declared.partners(rows, expressions)
 
+    def most_public_rows(self, rows: PlanNode) -> int:
+        """As declared: of public tables."""
+        return self.declared.most_public_rows(rows)
+
     def identity(self, entry: CatalogTable) -> str:
         """As declared."""
         return self.declared.identity(entry)

@@ -34,19 +34,17 @@ def limits_asked(
     return told(limits_of(rows, declared_in(catalog), used), catalog.unit, rows)
 
 
-def declared_rows(rows: PlanNode, catalog: Catalog) -> int | None:
+def declared_rows(rows: PlanNode, declared: Declared) -> int | None:
     """The rows of one person that count at a step; None where a table does not limit them."""
     if rows.privacy_id is None:
         return rows.stability
-    return limits_of(rows, declared_in(catalog)).at_most(rows.stability).rows
+    return limits_of(rows, declared).at_most(rows.stability).rows
 
 
-def table_rows(rows: PlanNode, catalog: Catalog) -> int | None:
+def table_rows(rows: PlanNode, declared: Declared) -> int | None:
     """The most rows of one person that count in any one of the tables read, where it says so."""
-    units = (
-        add_remove(declared_in(catalog)(scan.table).unit) for scan in scans(rows) if scan.private
-    )
-    found = [unit.max_rows for unit in units if isinstance(unit, Person)]
+    units = (add_remove(declared.table(scan.table).unit) for scan in scans(rows) if scan.private)
+    found = [unit.rows_at_most for unit in units if isinstance(unit, Person)]
     return max((most for most in found if most is not None), default=None)
 
 
@@ -54,12 +52,12 @@ def person_rows(rows: PlanNode, catalog: Catalog) -> int:
     """The same, refused without a limit."""
     person = add_remove(catalog.unit)
     assert isinstance(person, Person)
-    return PersonLimits(declared_rows(rows, catalog)).bounding(person).rows()
+    return PersonLimits(declared_rows(rows, declared_in(catalog))).bounding(person).rows()
 
 
 def declared_in(catalog: Catalog) -> Declared:
     """What the owner declared of each private table."""
-    return partial(_private_table, catalog)
+    return Declared(partial(_private_table, catalog))
 
 
 def _private_table(catalog: Catalog, name: str) -> Table:

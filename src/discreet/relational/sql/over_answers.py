@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.relational.aggregates.measures import CountRows, Total
+from discreet.relational.limits.resources import require_aggregates
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import (
     Query,
@@ -59,6 +60,7 @@ from discreet.relational.sql.released_columns import (
 )
 from discreet.relational.sql.seen_table import Later, SeenTable
 from discreet.relational.sql.split_select import SelectParts, has_aggregates, inside
+from discreet.relational.sql.tree import take
 from discreet.relational.sql.wording import part_words, shortened
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
@@ -73,6 +75,7 @@ _CLAUSES = {
     *("offset", "distinct", "with_", "with", "qualify"),
 }
 _MOST_PARTS = 16
+_MOST_TABLES = 300
 
 
 def is_over_answers(statement: exp.Expression) -> bool:
@@ -167,6 +170,7 @@ def _is_released_source(source: exp.Expression, scope: Scope) -> bool:
 
 def _is_released(node: exp.Expression, scope: Scope) -> bool:
     """Whether what a node gives are released values rather than rows."""
+    take(node)
     if isinstance(node, exp.Subquery):
         return _is_released(node.this, scope)
     within = scope_of(node, scope)
@@ -221,11 +225,15 @@ class _Composition:
     leaf: Leaf
     public: Public
     parts: list[Query] = field(default_factory=list)
+    tables: int = 0
     public_work: PublicWork | None = None
     """Where all tables are public, so that they are joined before anybody pays."""
+    named: dict[int, tuple[exp.Expression, TableNode, int]] = field(default_factory=dict)
+    """Named queries that were read, each with its table and the tables counted in it."""
 
     def table(self, node: exp.Expression, scope: Scope) -> TableNode:
         """The table that a query gives."""
+        take(node)
         if isinstance(node, exp.Subquery):
             only_alias(node)
             return self.table(node.this, scope)
@@ -244,11 +252,12 @@ class _Composition:
             return self._answer(node, scope, within)
         if released and has_aggregates(node):
             # What is inside may be features of people: then this is an answer over rows.
-            paid = len(self.parts)
+            paid, known = len(self.parts), dict(self.named)
             answer = tried(node, lambda: self._answer(node, scope, within))
             if answer is not None:
                 return answer
             del self.parts[paid:]
+            self.named = known
         return self.over(node, within)
 
     def _is_public(self, source: exp.Expression, scope: Scope) -> bool:
@@ -407,11 +416,36 @@ class _Composition:
             only_alias(source)
             table = self.table(source.this, scope)
         else:
-            node, within = scope[source.name.lower()]
-            table = self.table(node, within)
+            table = self._named(*scope[source.name.lower()])
         return SeenTable(table, [(source.alias_or_name, column.name) for column in table.columns])
 
+    def _named(self, node: exp.Expression, scope: Scope) -> TableNode:
+        """The table of a named query, which is translated once, however often it is named.
+
+        Where a name stands decides nothing: a query means what it means where it is written. Tables
+        in it count wherever it is named.
+        """
+        known = self.named.get(id(node))
+        if known is not None:
+            _, table, tables = known
+            self._count_tables(tables)
+            return table
+        before = self.tables
+        table = self.table(node, scope)
+        self.named[id(node)] = (node, table, self.tables - before)  # which keeps the number its own
+        return table
+
+    def _count_tables(self, number: int = 1) -> None:
+        """Refuse more tables beside each other than one question may have."""
+        self.tables += number
+        if self.tables > _MOST_TABLES:
+            raise unsupported(
+                construct=f"more than {_MOST_TABLES} answers and numbers beside each other",
+                remedy="Common tables count wherever they are named; ask something shorter.",
+            )
+
     def _joined(self, left: SeenTable, join: exp.Join, scope: Scope) -> SeenTable:
+        self._count_tables()
         right = self._source(join.this, scope)
         side = " ".join(str(join.args.get(part) or "") for part in ("side", "kind")).strip()
         known = {"", "INNER", "LEFT", "LEFT OUTER", "CROSS"}
@@ -441,6 +475,7 @@ class _Composition:
     def _scalars(self, nodes: list[exp.Expression], seen: SeenTable, scope: Scope) -> None:
         """Subqueries of one number, each as a column beside every row."""
         for subquery in [found for node in nodes for found in inside(node, exp.Subquery)]:
+            self._count_tables()
             table = self.table(subquery, scope)
             if len(table.columns) != 1 or not is_one_row(table, self.parts):
                 raise unsupported(
@@ -507,6 +542,7 @@ class _Composition:
             window, kind, role = window_call(node, seen.resolve, seen.node)
             if window not in made:
                 made.append(window)
+                require_aggregates(len(made))
                 columns.append(AnswerColumn("window", kind, role))
             place = len(seen.node.columns) + made.index(window)
             column = exp.column("window")

@@ -25,6 +25,9 @@ from discreet.relational.sql.tree import children
 from discreet.relational.sql.unnest_forms import HIDDEN_ELEMENTS
 
 _HIDDEN = "!subquery"
+_MOVED = "moved"
+"""On a query that is part of a copy, and may be changed: copied at each level, it would be all
+that is below it, again and again."""
 _READ = {"expressions", "from_", "from", "joins", "where", "kind", "hint"}
 
 IsPrivate = Callable[[exp.Expression], bool]
@@ -35,7 +38,7 @@ def subqueries_joined(select: exp.Select, is_private: IsPrivate) -> exp.Select:
     """The query with a join for each subquery about the person; itself where there is none."""
     if not (select.args.get("from_") or select.args.get("from")) or not _found(select):
         return select
-    made: Any = copied(select)
+    made: Any = select if select.meta.get(_MOVED) else copied(select)
     joins: list[exp.Expression] = []
     for node in _found(made):
         query = _query(node)
@@ -122,16 +125,16 @@ def _joined(
             "WHERE o.patient = v.patient.",
         )
     ((own, outer),) = pairs
-    made = copied(query)
-    made.set(
+    query.meta[_MOVED] = True
+    query.set(
         "expressions",
         [exp.alias_(own.copy(), "person", quoted=True), exp.alias_(copied(feature), "value")],
     )
-    made.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
-    made.set("group", exp.Group(expressions=[own.copy()]))
+    query.set("where", exp.Where(this=exp.and_(*rest, copy=False)) if rest else None)
+    query.set("group", exp.Group(expressions=[own.copy()]))
     alias = exp.TableAlias(this=exp.to_identifier(name, quoted=True))
     on = exp.EQ(this=outer.copy(), expression=_column("person", name))
-    join = exp.Join(this=exp.Subquery(this=made, alias=alias), side="LEFT", on=on)
+    join = exp.Join(this=exp.Subquery(this=query, alias=alias), side="LEFT", on=on)
     return join, _shown(node, feature, _column("value", name))
 
 
@@ -216,7 +219,7 @@ def _compared(
             near = next(side for side in sides if side is not far[0])
             pairs.append((near, far[0]))
         else:
-            rest.append(copied(condition))
+            rest.append(condition)
     return pairs, rest
 
 

@@ -18,6 +18,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.functions.logic import NOT
 from discreet.relational.functions.signature import common_kind
+from discreet.relational.limits.resources import require_aggregates
 from discreet.relational.plan.features import (
     Added,
     Averaged,
@@ -170,6 +171,7 @@ class _Windows:
         made = self._made(node)
         if made not in self.found:
             self.found.append(made)
+            require_aggregates(len(self.found))
         return Column(f"{self.prefix}.{self.found.index(made)}", made.domain(self.limit))
 
     def _made(self, node: exp.Window) -> PersonWindow:

@@ -23,6 +23,7 @@ from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.over_answers import Public, PublicTable
 from discreet.relational.sql.reading import rewritten
 from discreet.relational.sql.relation import SQLRelation, Steps, Visible
+from discreet.relational.sql.tree import take
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.expression import Column
 
@@ -34,6 +35,7 @@ def public_listing(catalog: Catalog, translate: Translate) -> Public:
     """What reads an item of FROM, if it is about public tables and constants alone."""
 
     def listed(source: exp.Expression, scope: Mapping[str, Any]) -> PublicTable | None:
+        take(source)
         relation, steps = translate()
         rows = relation(rewritten(exp.select("*").from_(source.copy()), source), scope)
         if rows.rows.stability != 0:

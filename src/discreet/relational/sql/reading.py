@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from sqlglot import exp
 
 from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.relational.sql.answer_sizes import TooMuchPublicWork
+from discreet.relational.limits.public_work import TooMuchPublicWork
 from discreet.relational.sql.tree import children, nodes
 from discreet.relational.sql.wording import part_words
 

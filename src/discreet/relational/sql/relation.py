@@ -16,11 +16,12 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
+from discreet.relational.bounding.derived_limits import Declared
 from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.plan.nodes import Distinct, Output, PlanNode, UnionAll
 from discreet.relational.sql.answer_sizes import PublicWork
 from discreet.relational.sql.catalog import Catalog
-from discreet.relational.sql.limits import person_rows
+from discreet.relational.sql.limits import declared_in, person_rows
 from discreet.relational.sql.padded_rows import Padded
 from discreet.relational.types.expression import Column, Expression
 
@@ -113,6 +114,11 @@ class Steps:
     catalog: Catalog
     public_work: PublicWork = field(default_factory=PublicWork)
     _made: int = field(default=0)
+
+    @cached_property
+    def declared(self) -> Declared:
+        """What the owner declared, with the limits that follow from it for the steps so far."""
+        return declared_in(self.catalog)
 
     def prefix(self, word: str) -> str:
         """A prefix that no other step of the question has."""

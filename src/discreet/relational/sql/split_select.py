@@ -7,7 +7,8 @@ conditions and order of released values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any
@@ -15,12 +16,14 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
+from discreet.relational.limits.resources import require_aggregates
 from discreet.relational.sql.reading import copied
 from discreet.relational.sql.relation import unsupported
-from discreet.relational.sql.tree import children
+from discreet.relational.sql.tree import COPIED, children, take
 
 _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup)
 _MOST_SETS = 64
+_MOST_KEYS = 64
 
 
 @dataclass
@@ -86,6 +89,7 @@ class SelectParts:
                 received=node.sql(),
                 remedy="Add the column to GROUP BY, or aggregate it.",
             )
+        take(target, COPIED)
         inside = exp.Paren(this=target.copy())
         node.replace(inside)
         self._replace(inside.this, seen | {name})
@@ -99,6 +103,7 @@ class SelectParts:
     def _aggregate(self, node: exp.Expression) -> int:
         if node not in self.aggregates:
             self.aggregates.append(node.copy())
+            require_aggregates(len(self.aggregates))
         return self.aggregates.index(node)
 
 
@@ -177,27 +182,35 @@ def _grouping(
         meant = _meant(node, select, aliases)
         if meant not in keys:
             keys.append(meant)
+            if len(keys) > _MOST_KEYS:
+                raise unsupported(construct=f"more than {_MOST_KEYS} keys", remedy="Use fewer.")
         return keys.index(meant)
 
-    ways = [list(_sets(part, place)) for part in group.expressions]
-    sets = []
-    for choice in product(*ways):
-        together = tuple(sorted({number for part in choice for number in part}))
-        sets.append(together)
-        if len(sets) > _MOST_SETS:
-            raise unsupported(
-                construct=f"more than {_MOST_SETS} grouping sets", remedy="Name those you need."
-            )
+    ways = [_sets(part, place) for part in group.expressions]
+    _require_few(math.prod(map(len, ways)))
+    sets = [
+        tuple(sorted({number for part in choice for number in part})) for choice in product(*ways)
+    ]
     return keys, sets
 
 
-def _sets(part: exp.Expression, place: Any) -> Iterable[tuple[int, ...]]:
+def _require_few(sets: int) -> None:
+    """Refuse more grouping sets than are computed; counted before they are written out."""
+    if sets > _MOST_SETS:
+        raise unsupported(
+            construct=f"more than {_MOST_SETS} grouping sets", remedy="Name those you need."
+        )
+
+
+def _sets(part: exp.Expression, place: Any) -> list[tuple[int, ...]]:
     """The alternatives that one term of GROUP BY gives."""
     match part:
         case exp.Rollup():
+            _require_few(len(part.expressions) + 1)
             terms = [_together(each, place) for each in part.expressions]
             return [sum(terms[:most], ()) for most in range(len(terms), -1, -1)]
         case exp.Cube():
+            _require_few(1 << min(len(part.expressions), 64))
             terms = [_together(each, place) for each in part.expressions]
             return [
                 sum(chosen, ())

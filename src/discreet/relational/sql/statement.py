@@ -25,11 +25,12 @@ from discreet.relational.sql.aggregate_calls import marked
 from discreet.relational.sql.contribution_bounds import applied, plainly_named
 from discreet.relational.sql.dialect import statements
 from discreet.relational.sql.named_arguments import moved
+from discreet.relational.sql.named_queries import require_written_out
 from discreet.relational.sql.other_dialects import in_duckdbs_words
 from discreet.relational.sql.plainer import plainer
 from discreet.relational.sql.relation import unsupported
 from discreet.relational.sql.syntax import not_sql
-from discreet.relational.sql.tree import has, nodes
+from discreet.relational.sql.tree import COPIED, has, nodes, take
 from discreet.relational.sql.unnest_forms import numbered
 from discreet.relational.sql.wording import as_written, require_no_hint
 
@@ -67,6 +68,7 @@ def parse(text: str) -> exp.Expression:
     tree = as_written(tree, text)
     while isinstance(tree, exp.Subquery) and set(_given(tree)) == {"this"}:
         tree = tree.this  # (SELECT ...), in brackets
+    require_written_out(tree)
     return tree
 
 
@@ -105,6 +107,8 @@ def _answer(select: exp.Select) -> tuple[exp.Select, str] | None:
 
 
 def _moved(select: exp.Select, inner: exp.Select, name: str) -> exp.Select:
+    take(inner, COPIED)
+    take(select, COPIED)
     made = inner.copy()
     for clause in _LAST:
         if made.args.get(clause) and select.args.get(clause):
@@ -158,6 +162,7 @@ def _replaced(
             received=node.sql(),
             remedy="Name a column that the inner query selects.",
         )
+    take(item, COPIED)
     inside: Any = item.unalias().copy()
     plain = isinstance(inside, exp.Column | exp.AggFunc | exp.Literal | exp.Paren)
     return exp.Paren(this=inside) if not plain else inside

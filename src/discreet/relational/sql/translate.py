@@ -55,10 +55,12 @@ from discreet.relational.sql.reading import (
     watched,
     without_effect,
 )
+from discreet.relational.sql.reading_work import counted_reading
 from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
+from discreet.relational.sql.row_limits import whole_number
 from discreet.relational.sql.set_operations import as_condition
 from discreet.relational.sql.statement import flattened, parse, written_out
-from discreet.relational.sql.tree import children
+from discreet.relational.sql.tree import children, nodes, take
 from discreet.relational.sql.understood import understood
 from discreet.relational.sql.wording import part_words, shortened
 from discreet.relational.types.column_domain import ColumnDomain
@@ -74,7 +76,9 @@ _SELECT_CLAUSES = {
 def query_from(text: str, catalog: Catalog) -> Query:
     """Translate one SELECT over rows into a question about the tables of ``catalog``."""
     with understood():
-        return translated(parse(text), catalog)
+        tree = parse(text)
+        with counted_reading(len(nodes(tree))):
+            return translated(tree, catalog)
 
 
 def question_from(text: str, catalog: Catalog) -> Query:
@@ -85,12 +89,14 @@ def question_from(text: str, catalog: Catalog) -> Query:
     with understood():
         read = _Read.of(text)
         try:
-            return translated(read.tree(), catalog)
+            with counted_reading(read.size):
+                return translated(read.tree(), catalog)
         except DiscreetError as refusal:
             if not read.over_answers:
                 raise
             first = refusal
-        return _over_answers(read.tree(), catalog, first)
+        with counted_reading(read.size):
+            return _over_answers(read.tree(), catalog, first)
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,7 @@ class _Read:
     """What a text says; the same text is asked about more than once."""
 
     text: str
+    size: int
     over_answers: bool
     trees: list[exp.Expression]
 
@@ -116,7 +123,9 @@ class _Read:
 
 def _read(text: str) -> _Read:
     tree = parse(text)
-    return _Read(text, over_answers=is_over_answers(tree), trees=[tree])
+    size = len(nodes(tree))
+    with counted_reading(size):
+        return _Read(text, size, over_answers=is_over_answers(tree), trees=[tree])
 
 
 _read_lately = lru_cache(maxsize=8)(_read)
@@ -133,10 +142,13 @@ def as_written(text: str, catalog: Catalog) -> Query | None:
         return None
     tree = watched(read.tree())
     try:
-        query = query_over_answers(
-            tree, lambda select, scope: _Translation(catalog).query(select, scope), _public(catalog)
-        )
-        require_all_read(tree)
+        with counted_reading(read.size):
+            query = query_over_answers(
+                tree,
+                lambda select, scope: _Translation(catalog).query(select, scope),
+                _public(catalog),
+            )
+            require_all_read(tree)
     except (DiscreetError, RecursionError):
         return None
     return query
@@ -211,6 +223,7 @@ class _Translation:
 
     def relation(self, select: exp.Expression, scope: Mapping[str, Any]) -> SQLRelation:
         """A query whose rows are asked about: without aggregates, or grouped by the person."""
+        take(select)
         if isinstance(select, exp.Subquery):
             require_plain(select)
             return self.relation(select.this, scope)
@@ -264,6 +277,7 @@ class _Translation:
 
     def query(self, select: exp.Select, scope: Mapping[str, Any]) -> Query:
         """The outermost query."""
+        take(select)
         _only(select)
         select = as_groups(lists_written_out(written_out(select)))
         select, inner = self._joined(select, scope)
@@ -308,8 +322,8 @@ class _Translation:
             outputs=outputs,
             having=condition,
             order=order,
-            limit=_whole(select.args.get("limit"), "LIMIT"),
-            offset=_whole(select.args.get("offset"), "OFFSET") or 0,
+            limit=whole_number(select.args.get("limit"), "LIMIT"),
+            offset=whole_number(select.args.get("offset"), "OFFSET") or 0,
             listed=grouping.listed,
             limits=limits_asked(below.rows, grouping.keys, self.catalog),
         )
@@ -343,6 +357,7 @@ class _Translation:
 
     def _is_private(self, query: exp.Expression, scope: Mapping[str, Any]) -> bool:
         """Whether a query reads a private table, perhaps through a common table expression."""
+        take(query)
         for table in query.find_all(exp.Table):
             common = scope.get(table.name.lower())
             if common is not None:
@@ -550,37 +565,6 @@ def _only(select: exp.Select, *, windows: bool = False) -> None:
     for name, value in select.args.items():
         if name not in known and value:
             raise unsupported(construct=part_words(select, name), remedy="Leave the clause out.")
-
-
-def _whole(node: exp.Expression | None, name: str) -> int | None:
-    """The number of LIMIT n, OFFSET n, or FETCH FIRST n ROWS ONLY; without n, one row."""
-    if node is None:
-        return None
-    value = node.expression
-    if isinstance(node, exp.Fetch):
-        value = node.args.get("count") or exp.Literal.number(1)
-        _plain_fetch(node)
-    elif any(part and key != "expression" for key, part in node.args.items()):
-        value = None
-    if isinstance(value, exp.Literal) and value.is_int:
-        return int(value.name)
-    raise unsupported(
-        construct=f"{name} that is not a whole number", remedy="Write a number of rows."
-    )
-
-
-def _plain_fetch(node: exp.Fetch) -> None:
-    options = node.args.get("limit_options")
-    for key in ("percent", "with_ties"):
-        if node.args.get(key) or (options is not None and options.args.get(key)):
-            raise unsupported(
-                construct=f"FETCH with {key.upper().replace('_', ' ')}",
-                remedy="Write LIMIT n, or FETCH FIRST n ROWS ONLY.",
-            )
-    if options is not None:
-        options.args.get("rows")  # ROW and ROWS, ONLY: they say nothing more
-    if str(node.args.get("direction") or "FIRST").upper() not in ("FIRST", "NEXT"):
-        raise unsupported(construct=shortened(node), remedy="Write FETCH FIRST n ROWS ONLY.")
 
 
 def _distinct_names(outputs: tuple[Output, ...]) -> None:

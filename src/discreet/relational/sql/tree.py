@@ -10,6 +10,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from discreet.relational.sql.reading_work import take_nodes
+
 _LEAVES = frozenset({type(None), bool, str, int})
 """What most parts of most nodes are."""
 
@@ -25,6 +27,7 @@ def nodes(*trees: exp.Expression | None) -> list[Any]:
                 found += [item for item in value if isinstance(item, exp.Expression)]
             elif isinstance(value, exp.Expression):
                 found.append(value)
+    take_nodes(len(found))
     return found
 
 
@@ -38,7 +41,17 @@ def children(node: exp.Expression) -> list[Any]:
             found += [item for item in value if isinstance(item, exp.Expression)]
         elif isinstance(value, exp.Expression):
             found.append(value)
+    take_nodes(len(found))
     return found
+
+
+def take(tree: exp.Expression, times: int = 1) -> None:
+    """Take the nodes of a tree that is about to be gone through otherwise, or so many times."""
+    take_nodes((times - 1) * len(nodes(tree)))
+
+
+COPIED = 32
+"""How many nodes are gone through in the time in which one is copied."""
 
 
 def has(tree: exp.Expression, *kinds: Any) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.relational.sql.relation import unsupported
 
 
 @contextmanager
@@ -21,6 +22,8 @@ def understood() -> Iterator[None]:
         yield
     except DiscreetError:
         raise
+    except RecursionError:
+        pass
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
         raise InvalidParameter(
             code="sql_not_understood",
@@ -28,3 +31,6 @@ def understood() -> Iterator[None]:
             received=type(fault).__name__,
             remedy="Nothing was charged. Write the question another way, and report this text.",
         ) from fault
+    else:
+        return
+    raise unsupported(construct="a question nested so deep", remedy="Ask something shorter.")

@@ -6,7 +6,7 @@ Source: modern-data:C1. Proof: ``proofs/intervals.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +22,7 @@ _FORGOTTEN = 1e-7
 _ROUNDING = 1e-11
 _AT_ONCE = 1 << 17
 _TABULATED = 1 << 16
+_UPWARD = 1 + 1e-8
 
 
 def pair_half_widths(
@@ -73,6 +74,18 @@ def common_step(terms: Terms) -> float | None:
         )
     size = 2 * _radius(terms, 0.01) / float(unit)
     return float(unit) if size <= _LARGEST else None
+
+
+def raised_off_grid(width: float, steps: Iterable[Fraction]) -> float:
+    """A multiple of the common measure of ``steps``, raised a little unless it is a whole number.
+
+    Sums of whole numbers are exact in doubles, so that a count's interval is whole too; others are
+    rounded on the way, and a value on the border must not fall out by it.
+
+    >>> raised_off_grid(68.0, [Fraction(1), Fraction(2)]), raised_off_grid(68.0, [Fraction(1, 3)])
+    (68.0, 68.00000068)
+    """
+    return width if all(step.denominator == 1 for step in steps) else width * _UPWARD
 
 
 def common_half_width(terms: Terms, alpha: float, unit: float) -> float:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -25,13 +26,14 @@ from discreet.mechanisms.distributions.symmetric import Companion, Distribution
 from discreet.release.intervals.contour import Sums
 from discreet.release.intervals.laplace_pairs import is_laplace, laplace_pairs
 from discreet.release.intervals.lattice import (
+    _UPWARD,
     common_half_width,
     common_step,
     gridded_half_width,
     pair_half_widths,
+    raised_off_grid,
 )
 
-_UPWARD = 1 + 1e-8
 _SHARP = 1e-6
 _CLOSE = 1e-3
 _ENUMERABLE = 4096
@@ -76,7 +78,8 @@ def half_width(  # noqa: PLR0911 -- one way for each kind of sum
         return continuous + apart
     unit = common_step(terms)
     if unit is not None:
-        return common_half_width(terms, alpha, unit) * _UPWARD
+        steps = (Fraction(c) * Fraction(law.step) for c, law in terms)
+        return raised_off_grid(common_half_width(terms, alpha, unit), steps)
     if len(terms) > _MANY:
         return float(_coarse(row, laws, alpha)[0])
     if (

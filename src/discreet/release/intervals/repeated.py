@@ -18,12 +18,17 @@ from discreet.release.intervals.combination import (
     Combination,
     combination_widths,
 )
-from discreet.release.intervals.lattice import _FORGOTTEN, _LARGEST, _least
+from discreet.release.intervals.lattice import (
+    _FORGOTTEN,
+    _LARGEST,
+    _UPWARD,
+    _least,
+    raised_off_grid,
+)
 
 Counted = Sequence[tuple[float, int]]
 """Coefficients, and how often each occurs."""
 
-_UPWARD = 1 + 1e-8
 _PLACES = 1 << 14
 _MISSED = 1e-3
 _ROUNDING = 1e-14
@@ -47,9 +52,10 @@ def repeated_half_width(terms: Counted, noise: Distribution, *, confidence: floa
         return 0.0
     if len(counted) == 1 and counted[0][1] == 1:
         return counted[0][0] * noise.half_width(confidence)
-    unit = _common([Fraction(c) * Fraction(noise.step) for c, _ in counted])
+    steps = [Fraction(c) * Fraction(noise.step) for c, _ in counted]
+    unit = _common(steps)
     if 2 * _radius(counted, noise, alpha) <= _LARGEST * unit:
-        return _on_grid(counted, noise, alpha, unit) * _UPWARD
+        return raised_off_grid(_on_grid(counted, noise, alpha, unit), steps)
     unit = 2 * _radius(counted, noise, alpha) / _PLACES
     step = unit / noise.step
     near = [(round(c / step) * step, many) for c, many in counted]

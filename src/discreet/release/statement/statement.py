@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Self
 
-from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import from_json
-from discreet.release.guarantee import guarantee_from_dict
+from discreet.core.foreign_text import plain_json, refusing
+from discreet.release.kept_guarantee import kept_guarantee
 from discreet.release.statement import layout
 from discreet.release.statement.facts import FORM, StatementFacts
 
@@ -21,25 +21,25 @@ class Statement(StatementFacts):
     @classmethod
     def from_json(cls, text: str) -> Self:
         """The statement that :meth:`to_json` wrote; what follows from the facts is derived anew."""
-        try:
-            plain = json.loads(text)
-            form = plain["form"]
-            if form == FORM:
-                return cls(
-                    plain["facts"],
-                    query=plain["question"],
-                    guarantee=guarantee_from_dict(plain["guarantee"]),
-                    event=from_json(json.dumps(plain["event"])),
-                    confidence=plain["confidence"],
-                )
-        except (TypeError, ValueError, KeyError):
-            form = None
-        raise InvalidParameter(
-            code="not_a_statement",
-            expectation=f"a statement of form {FORM}, as `to_json` wrote it",
-            received=form,
-            remedy="Pass the text unchanged, or upgrade discreet.",
-        )
+        expected = f"a statement of form {FORM}, as `to_json` wrote it"
+        with refusing(code="not_a_statement", expectation=expected):
+            plain = plain_json(text)
+            if plain["form"] != FORM:
+                raise ValueError(plain["form"])
+            event = from_json(json.dumps(plain["event"]))
+            found = cls(
+                plain["facts"],
+                query=plain["question"],
+                guarantee=kept_guarantee(plain["guarantee"], event, plain["facts"]),
+                event=event,
+                confidence=plain["confidence"],
+            )
+            found.try_words()
+            return found
+
+    def try_words(self) -> None:
+        """Put everything into words once: facts that were read may be of any kind."""
+        _ = str(self), self.to_json()
 
     def to_markdown(self) -> str:
         """The text with headings and lists, to be published beside the answer."""

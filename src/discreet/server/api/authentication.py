@@ -13,15 +13,21 @@ from typing import Annotated
 from fastapi import Depends, Request
 from starlette.responses import Response
 
+from discreet.server.api.request_pace import note_let_in
 from discreet.server.identity.tokens import is_token
 from discreet.server.rights import Action, Forbidden, require
 from discreet.server.service import Service
 from discreet.server.services.authentication import LOGIN_HOURS, BrowserLogin
+from discreet.server.services.login_attempts import Visitor
 from discreet.server.services.people import unknown
 from discreet.server.settings import ServiceSettings
+from discreet.server.state.clock import HOUR, SECOND
+from discreet.server.state.counters import KNOWN_FOR
 from discreet.server.state.people import Member
 
 COOKIE = "discreet_login"
+DEVICE = "discreet_device"
+"""By which a browser is known from which somebody logged in before; it lets nobody in."""
 CSRF = "x-csrf-token"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
@@ -38,7 +44,9 @@ async def caller(request: Request) -> Member:
     if scheme:
         if scheme.lower() != "bearer" or not is_token(token.strip()):
             raise unknown()
-        return await service_of(request).authentication.bearer(token.strip())
+        person = await service_of(request).authentication.bearer(token.strip())
+        note_let_in(request.scope, person.id)
+        return person
     person, csrf = await logged_in(request)
     if request.method not in _SAFE:
         require_own(csrf, request.headers.get(CSRF, ""))
@@ -50,7 +58,15 @@ async def logged_in(request: Request) -> tuple[Member, str]:
     cookie = request.cookies.get(COOKIE, "")
     if not cookie:
         raise unknown()
-    return await service_of(request).authentication.logged_in(cookie)
+    person, csrf = await service_of(request).authentication.logged_in(cookie)
+    note_let_in(request.scope, person.id)
+    return person, csrf
+
+
+def visitor_of(request: Request) -> Visitor:
+    """Where a request comes from, as far as is known."""
+    address = request.client.host if request.client else ""
+    return Visitor(address, request.cookies.get(DEVICE, ""))
 
 
 def require_own(csrf: str, sent: str) -> None:
@@ -65,15 +81,17 @@ def require_own(csrf: str, sent: str) -> None:
 
 def set_cookie(response: Response, login: BrowserLogin, settings: ServiceSettings) -> None:
     """Give a browser its login: never to scripts, never along with other sites' requests."""
-    response.set_cookie(
-        COOKIE,
-        login.secret,
-        max_age=LOGIN_HOURS * 3600,
-        httponly=True,
-        samesite="strict",
-        secure=is_encrypted(settings),
-        path="/",
-    )
+    lasts = {COOKIE: LOGIN_HOURS * HOUR, DEVICE: KNOWN_FOR}
+    for name, secret in ((COOKIE, login.secret), (DEVICE, login.device)):
+        response.set_cookie(
+            name,
+            secret,
+            max_age=lasts[name] // SECOND,
+            httponly=True,
+            samesite="strict",
+            secure=is_encrypted(settings),
+            path="/",
+        )
 
 
 def is_encrypted(settings: ServiceSettings) -> bool:

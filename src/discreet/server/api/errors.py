@@ -58,6 +58,7 @@ _WORDS = {
     403: "Not allowed",
     404: "Not found",
     405: "Not so",
+    408: "Too slow",
     409: "Not now",
     413: "Too large",
     415: "Not JSON",
@@ -115,6 +116,14 @@ def refused(error: DiscreetError) -> Response:
     return problem(status, described(error), headers)
 
 
+def misread_body(expectation: str, status: int = 400) -> Response:
+    """A response for a body that cannot be read, whatever it says."""
+    misread = InvalidParameter(
+        code="request_misread", expectation=expectation, remedy="Correct the request."
+    )
+    return problem(status, described(misread))
+
+
 def install(app: FastAPI) -> None:
     """Let every refusal of an app be a problem."""
 
@@ -136,6 +145,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def _(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 400:  # the framework's word for a body, or its JSON too deep
+            return misread_body("a body of JSON, not nested deeper than any request here needs")
         nowhere = InvalidParameter(
             code="page_unknown",
             expectation="an address and a method that this service knows, with JSON where it asks",

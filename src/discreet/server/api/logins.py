@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from discreet.core.errors import InvalidParameter
 from discreet.server.api.authentication import (
     COOKIE,
     TheService,
@@ -16,8 +17,10 @@ from discreet.server.api.authentication import (
     logged_in,
     require_own,
     set_cookie,
+    visitor_of,
 )
 from discreet.server.api.pagination import Body
+from discreet.server.operations.loopback import is_loopback
 from discreet.server.service import Service
 from discreet.server.services.authentication import BrowserLogin
 from discreet.server.services.people import unknown
@@ -42,16 +45,22 @@ class FirstPassword(Body):
 @router.post("/login")
 async def log_in(service: TheService, request: Request, body: Password) -> Response:
     """Log in; the cookie is set, and the token against forged requests returned."""
+    came = visitor_of(request)
     login = await service.authentication.by_password(
-        body.name, body.password, address=address_of(request)
+        body.name, body.password, address=came.address, device=came.device
     )
     return _entered(service, login)
 
 
 @router.post("/links/{secret}")
-async def first_login(service: TheService, secret: str, body: FirstPassword) -> Response:
+async def first_login(
+    service: TheService, request: Request, secret: str, body: FirstPassword
+) -> Response:
     """Come in by a one-time link, which sets a password and is used up."""
-    return _entered(service, await service.authentication.by_link(secret, password=body.password))
+    login = await service.authentication.by_link(
+        secret, password=body.password, visitor=visitor_of(request)
+    )
+    return _entered(service, login)
 
 
 @router.post("/logout", status_code=204)
@@ -75,7 +84,9 @@ async def session(request: Request) -> dict[str, Any]:
 @router.get("/login/issuer", status_code=303, response_class=RedirectResponse)
 async def to_issuer(service: TheService, request: Request) -> Response:
     """Send the browser to the issuer; a cookie says that it was this browser."""
-    asked = await service.authentication.at_issuer(_returns_to(service, request))
+    asked = await service.authentication.at_issuer(
+        _returns_to(service, request), visitor=visitor_of(request)
+    )
     response = RedirectResponse(asked.address, 303)
     response.set_cookie(
         _FLOW,
@@ -100,17 +111,12 @@ async def from_issuer(
     if not hmac.compare_digest(request.cookies.get(_FLOW, "").encode(), state.encode()):
         raise unknown()
     login = await service.authentication.from_issuer(
-        _returns_to(service, request), state=state, code=code
+        _returns_to(service, request), state=state, code=code, visitor=visitor_of(request)
     )
     # A page of our own goes on: a redirect would still count as the issuer's, without the cookie.
     response = HTMLResponse('<!doctype html><meta http-equiv="refresh" content="0;url=/">')
     set_cookie(response, login, service.runtime.settings)
     return response
-
-
-def address_of(request: Request) -> str:
-    """Where a request comes from, as far as is known."""
-    return request.client.host if request.client else ""
 
 
 def _entered(service: Service, login: BrowserLogin) -> Response:
@@ -121,5 +127,17 @@ def _entered(service: Service, login: BrowserLogin) -> Response:
 
 
 def _returns_to(service: Service, request: Request) -> str:
-    base = service.runtime.settings.address or str(request.base_url).rstrip("/")
-    return f"{base}/api/v1/login/issuer/return"
+    """Where the issuer sends a browser: as the settings say, or to this machine, never elsewhere.
+
+    What a request says of the host that it was meant for is believed where it is this machine.
+    """
+    base = service.runtime.settings.address
+    if base is None and is_loopback(request.url.hostname or ""):
+        base = str(request.base_url)
+    if base is None:
+        raise InvalidParameter(
+            code="no_issuer",
+            expectation="a service whose public address is `address =` in [service]",
+            remedy="Log in by password, or ask the owner to write it into the project file.",
+        )
+    return f"{base.rstrip('/')}/api/v1/login/issuer/return"

@@ -1,8 +1,8 @@
-"""Around every request: a limit on its body, headers that browsers obey, a line in the log.
+"""Around every request: its turn, a limit on its body, headers that browsers obey, a log line.
 
 Bodies are read whole before anything is done, so that work begins when a request is complete; one
-that is too large is refused without being read. Lines in the log have the pattern of the route, not
-the address, and nobody's name.
+that is too large, or says its length in two ways, is refused without being read. Lines in the log
+have the pattern of the route, not the address, and nobody's name.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import random_id
-from discreet.server.api.errors import problem
+from discreet.server.api.errors import misread_body, problem, refused
+from discreet.server.api.request_pace import RequestPace
 from discreet.server.operations.metrics import Metrics
 from discreet.server.refusals import described
+from discreet.server.state.counters import TooMany
 
 LOG = logging.getLogger("discreet.server.requests")
 
@@ -35,8 +38,13 @@ HEADERS = {
     "cache-control": "no-store",
 }
 PREFIX = "/api/v1"
-_PATIENCE = 30.0
+_PATIENCE = 20.0
 """Seconds that a request has to arrive."""
+_PER_BYTE = 2e-8
+"""Seconds of its sender's share that a byte of a body costs: reading it takes the loop's time."""
+_MOST_PARTS = 30_000
+"""Brackets that open in a body: to make so many lists and objects takes a while."""
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _DIGITS = 18
 _STRICT = "max-age=31536000"
 
@@ -49,6 +57,7 @@ class RequestGuard:
         self._app = app
         self._body = body
         self._metrics = metrics
+        self._pace = RequestPace()
         self._headers = {**HEADERS, **({"strict-transport-security": _STRICT} if encrypted else {})}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,20 +74,48 @@ class RequestGuard:
                 _add(message, {**self._headers, "x-request-id": key})
             await send(message)
 
+        subject = self._pace.subject(scope)
+        try:
+            with self._pace.under_way(subject):
+                await self._paced(scope, receive, sent, subject)
+        except ConnectionError:
+            return  # nobody is there any more
+        except TooMany as refusal:
+            await _closing(refused(refusal))(scope, receive, sent)
+        route, method = _pattern(scope), scope["method"]
+        seconds = time.perf_counter() - began
+        named = method if method in _METHODS else "OTHER"
+        self._metrics.count(named, route, status, seconds)
+        told = {"request": key, "method": named, "route": route, "status": status}
+        LOG.info("request", extra={**told, "seconds": round(seconds, 4)})
+
+    async def _paced(self, scope: Scope, receive: Receive, send: Send, subject: str) -> None:
+        """Answer a request once it is whole, and it is its sender's turn."""
+        if _has_two_lengths(scope):
+            await _closing(misread_body("one length: Content-Length or Transfer-Encoding"))(
+                scope, receive, send
+            )
+            return
         try:
             async with asyncio.timeout(_PATIENCE):
                 body = await _read(scope, receive, self._body)
-        except (TimeoutError, ConnectionError):
-            return  # who does not finish a request gets no answer
+        except TimeoutError:
+            late = misread_body(f"a body that arrives within {_PATIENCE:g} seconds", status=408)
+            await _closing(late)(scope, receive, send)
+            return
+        read = self._body if body is None else len(body)
+        self._pace.shares.spend(subject, _PER_BYTE * read)
         if body is None:
-            await _too_large(self._body)(scope, receive, sent)
-        else:
-            await self._app(scope, _replayed(body, receive), sent)
-        route = _pattern(scope)
-        seconds = time.perf_counter() - began
-        self._metrics.count(scope["method"], route, status, seconds)
-        told = {"request": key, "method": scope["method"], "route": route, "status": status}
-        LOG.info("request", extra={**told, "seconds": round(seconds, 4)})
+            await _too_large(self._body)(scope, receive, send)
+            return
+        if body.count(b"[") + body.count(b"{") > _MOST_PARTS:
+            deep = misread_body(f"a body of at most {_MOST_PARTS} lists and objects")
+            await deep(scope, receive, send)
+            return
+        await self._pace.shares.turn(subject)
+        work = self._app(scope, _replayed(body, receive), send)
+        await self._pace.shares.accounted(subject, work)
+        self._pace.learn(scope)
 
 
 def _pattern(scope: Scope) -> str:
@@ -108,6 +145,12 @@ async def _read(scope: Scope, receive: Receive, most: int) -> bytes | None:
     return b"".join(parts)
 
 
+def _has_two_lengths(scope: Scope) -> bool:
+    """Whether a request says its length in two ways, which a proxy may read otherwise than we."""
+    said = [name for name, _ in scope["headers"]]
+    return b"transfer-encoding" in said and b"content-length" in said
+
+
 def _replayed(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]:
     """The body once more, then what comes after it."""
     given = False
@@ -127,6 +170,12 @@ def _add(message: MutableMapping[str, Any], headers: dict[str, str]) -> None:
     there = {name.lower() for name, _ in message["headers"]}
     more = [(n.encode(), v.encode()) for n, v in headers.items() if n.encode() not in there]
     message["headers"] = [*message["headers"], *more]
+
+
+def _closing(response: Response) -> Response:
+    """A response after which nothing more is read."""
+    response.headers["connection"] = "close"
+    return response
 
 
 def _too_large(most: int) -> ASGIApp:

@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from discreet.core.errors import DiscreetError
 from discreet.server.api.authentication import MetricsReader, TheService
+from discreet.server.operations.disk_room import disk_trouble
 from discreet.server.state.migrate import form_of
 
 router = APIRouter(tags=["operations"])
@@ -22,8 +23,8 @@ async def health() -> dict[str, Any]:
 
 @router.get("/ready")
 async def ready(service: TheService) -> Response:
-    """Whether it can answer: the state and the ledger are there."""
-    trouble = service.ledger_trouble
+    """Whether it can answer: the state and the ledger are there, with room to write."""
+    trouble = service.ledger_trouble or disk_trouble(service.runtime)
     try:
         await service.runtime.state.read(form_of)
     except DiscreetError as refusal:

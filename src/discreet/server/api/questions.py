@@ -95,13 +95,19 @@ async def look(service: TheService, person: Asker, job: str) -> Response:
 @router.get("/jobs/{job}/events", response_class=EventStream)
 async def follow(service: TheService, person: Asker, job: str) -> StreamingResponse:
     """The public phases of a job of one's own as they come, as server-sent events."""
-    await service.questions.job(person, job)  # a refusal is no stream
+    phases = service.questions.events(person, job)
+    first = await anext(phases)  # a refusal is no stream
 
     async def events() -> AsyncIterator[str]:
-        async for view in service.questions.events(person, job):
-            yield f"event: {view.phase.value}\ndata: {json.dumps(head(view))}\n\n"
+        yield _event(first)
+        async for view in phases:
+            yield _event(view)
 
     return EventStream(events())
+
+
+def _event(view: JobView) -> str:
+    return f"event: {view.phase.value}\ndata: {json.dumps(head(view))}\n\n"
 
 
 @router.delete("/jobs/{job}")

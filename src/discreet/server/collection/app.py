@@ -41,6 +41,8 @@ def collection_app(stores: Sequence[BatchStore]) -> Starlette:
         return Response(store.collection.schema, media_type="application/json", headers=HEADERS)
 
     async def reports(request: Request) -> Response:
+        if {"content-length", "transfer-encoding"} <= set(request.headers):
+            return refused(400, code="request_misread")
         store = by_name.get(request.query_params.get("name", ""))
         if store is None:
             return refused(404, code="local_collection_unknown")

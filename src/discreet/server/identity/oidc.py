@@ -58,20 +58,21 @@ class LoginRequest:
 class Issuer:
     """One issuer, as the settings name it; what it publishes is read when it is needed."""
 
-    def __init__(self, settings: IssuerSettings, *, returns_to: str) -> None:
-        """Ask nothing yet; ``returns_to`` is where browsers come back to."""
+    def __init__(self, settings: IssuerSettings) -> None:
+        """Ask nothing yet."""
         self._settings = settings
         self._secret = from_environment(settings.secret_from)
-        self._returns_to = returns_to
         self._known: dict[str, Any] | None = None
 
-    async def request(self, *, state: str, nonce: str, verifier: str) -> LoginRequest:
-        """Where to send a browser to log in."""
+    async def request(
+        self, *, returns_to: str, state: str, nonce: str, verifier: str
+    ) -> LoginRequest:
+        """Where to send a browser to log in; ``returns_to`` is where it comes back to."""
         known = await self._metadata()
         asked = {
             "response_type": "code",
             "client_id": self._settings.client_id,
-            "redirect_uri": self._returns_to,
+            "redirect_uri": returns_to,
             "scope": "openid email",
             "state": state,
             "nonce": nonce,
@@ -81,11 +82,11 @@ class Issuer:
         address = add_params_to_uri(known["authorization_endpoint"], list(asked.items()))
         return LoginRequest(address, state, nonce, verifier)
 
-    async def identity(self, *, code: str, nonce: str, verifier: str) -> Identity:
+    async def identity(self, *, returns_to: str, code: str, nonce: str, verifier: str) -> Identity:
         """Who a browser that came back with a code is."""
         known = await self._metadata()
         try:
-            token = await self._token(known["token_endpoint"], code, verifier)
+            token = await self._token(known["token_endpoint"], returns_to, code, verifier)
             published: Any = await self._fetched(known["jwks_uri"])
             keys = KeySet.import_key_set(published)
             decoded = jwt.decode(token["id_token"], keys, algorithms=_SIGNED)
@@ -130,12 +131,14 @@ class Issuer:
             pass
         raise _unbelievable()
 
-    async def _token(self, address: str, code: str, verifier: str) -> dict[str, Any]:
+    async def _token(
+        self, address: str, returns_to: str, code: str, verifier: str
+    ) -> dict[str, Any]:
         """What the issuer gives for a code, to this client alone."""
         form = {
             "grant_type": "authorization_code",
             "code": code,
-            "redirect_uri": self._returns_to,
+            "redirect_uri": returns_to,
             "code_verifier": verifier,
         }
         client_is = httpx.BasicAuth(self._settings.client_id, self._secret)

@@ -2,8 +2,9 @@
 
 The state is read at one moment, then the ledger is copied: so the ledger is never the older of the
 two, and every grant of the state is in it. What lets people in (tokens, links, logins) is not part
-of a back-up: one that was revoked must not come back. After a restoration people get new links, and
-programs new tokens; passwords stay.
+of a back-up, and the passwords in it let nobody in: what was revoked, and who was shut out since,
+must not come back. After a restoration nobody comes in, by password or issuer, for whom no new link
+was made; programs get new tokens.
 
 The lines move between SQLite and PostgreSQL.
 """
@@ -21,7 +22,9 @@ from discreet.core.errors import InvalidParameter
 from discreet.curator.project.project import Project
 from discreet.ledger import Checkpoint
 from discreet.server.settings import ServiceSettings
+from discreet.server.state import audit_log
 from discreet.server.state.migrate import form_of, steps
+from discreet.server.state.people import shut_out_all
 from discreet.server.state.schema import METADATA, people
 from discreet.server.state.store import StateStore
 
@@ -89,9 +92,15 @@ def bring_state_back(place: Path, folder: Path) -> Checkpoint:
 def _fill(project: Project, place: Path, text: str) -> None:
     state = StateStore(ServiceSettings.of(project, place).state)
     try:
-        state.write_now(read_back, text.splitlines())
+        state.write_now(_restored, text.splitlines())
     finally:
         state.close()
+
+
+def _restored(connection: Connection, lines: list[str]) -> None:
+    read_back(connection, lines)
+    shut_out_all(connection)
+    audit_log.add(connection, by=audit_log.COMMAND_LINE, what="restore")
 
 
 def written(connection: Connection) -> Iterator[str]:
@@ -104,7 +113,7 @@ def written(connection: Connection) -> Iterator[str]:
 
 
 def read_back(connection: Connection, lines: list[str]) -> int:
-    """Fill an empty state with what was written; how many rows."""
+    """Fill an empty state with what was written, as it was; how many rows."""
     if connection.execute(select(people.c.id)).first() is not None:
         raise InvalidParameter(
             code="state_not_empty",

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.release.guarantee import guarantee_text, guarantee_to_dict
-from discreet.server.rights import Action, require
+from discreet.server.rights import Action, require, require_above
 from discreet.server.runtime import Runtime
 from discreet.server.state import audit_log, grants, people
 from discreet.server.state.grants import Grant
@@ -76,6 +76,9 @@ def _written(
     most: int,
 ) -> Grant:
     person = people.require(connection, name)
+    if person.id != actor.id:
+        require_above(actor.role, person.role)
+    require(person.role, Action.ASK)
     made = grants.add(
         connection,
         person=person.id,

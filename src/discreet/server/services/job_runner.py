@@ -14,6 +14,7 @@ import json
 import logging
 import math
 from collections import deque
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,7 +33,7 @@ from discreet.server.state.grants import Grant
 from discreet.server.state.jobs import Job, JobPhase, Turn
 from discreet.server.state.people import Member
 from discreet.server.timing import Leaving, leaving
-from discreet.server.workers.messages import WorkOrder
+from discreet.server.workers.messages import WorkOrder, reservation_id
 
 LOG = logging.getLogger("discreet.server")
 
@@ -53,6 +54,8 @@ class PreparedJob:
     job: Job
     grant: Grant | None
     approved: bool = False
+    again: bool = False
+    """Whether it was begun before, and lost."""
 
 
 @dataclass
@@ -69,6 +72,9 @@ class JobOutcome:
     reservation: str | None = None
     tables: list[str] = field(default_factory=list)
     price: dict[str, float] | None = None
+    took: float | None = None
+    heard: bool = False
+    """Whether the worker spoke to the end, so that all it reserved was told."""
 
     def hear(self, said: dict[str, Any]) -> None:
         """What the worker says before data is read."""
@@ -77,6 +83,8 @@ class JobOutcome:
 
     def read(self, reply: dict[str, Any]) -> None:
         """What the worker says at the end."""
+        self.took = reply.get("took")
+        self.heard = True
         if "done" in reply:
             done = reply["done"]
             self.phase = JobPhase.FINISHED
@@ -87,6 +95,14 @@ class JobOutcome:
         else:
             self.error, self.touched = reply["refused"], reply["touched"]
 
+    def shared_out(self, elapsed: float) -> tuple[float, float]:
+        """Of the seconds since its turn: the worker's own, and what the front added.
+
+        All are the worker's where it never said, as one that was lost or ended.
+        """
+        took = elapsed if self.took is None else min(max(0.0, self.took), elapsed)
+        return took, elapsed - took
+
 
 class JobRunner:
     """The jobs that this front works on."""
@@ -95,7 +111,6 @@ class JobRunner:
         """Work on nothing yet."""
         self._runtime = runtime
         self._tasks: dict[str, asyncio.Task[JobView]] = {}
-        self._outcomes: dict[str, JobOutcome] = {}
         self._queues: dict[str, asyncio.Lock] = {}
         self._turns: dict[str, asyncio.Event] = {}
         self._took: deque[float] = deque(maxlen=_LATELY)
@@ -118,11 +133,6 @@ class JobRunner:
     def working(self) -> list[str]:
         """The jobs that are under way here: for whoever renews leases."""
         return list(self._tasks)
-
-    def reservation(self, job: str) -> str | None:
-        """What a job reserved so far, if it is under way here."""
-        outcome = self._outcomes.get(job)
-        return None if outcome is None else outcome.reservation
 
     def took(self) -> list[float]:
         """How many seconds the latest answers took before padding, shortest first.
@@ -150,30 +160,33 @@ class JobRunner:
         if not started and not await self._turn(prepared):
             return view_of(job, JobPhase.CANCELLED)
         loop = asyncio.get_running_loop()
-        began = loop.time()
-        outcome = self._outcomes.setdefault(job.id, JobOutcome())
+        outcome = JobOutcome()
         try:
-            await self._ask(prepared, outcome)
+            began = await self._ask(prepared, outcome)
+            if prepared.again or not outcome.heard:
+                heard = outcome.reservation or job.reservation
+                outcome.reservation = await self._charged(job, heard)
             if outcome.price is not None:
                 await state.write(_put_aside, job=job, price=outcome.price)
                 return view_of(job, JobPhase.WAITING, price=outcome.price)
             quantum = self.quantum(prepared, outcome)
-            took = loop.time() - began
-            if outcome.reservation is not None:  # not what was found again, or refused
+            took, waited = outcome.shared_out(loop.time() - began)
+            if outcome.reservation:  # not what was found again, or refused
                 self._took.append(took)
-            when = leaving(took, quantum, step=self._runtime.settings.quanta.step)
+            step = self._runtime.settings.quanta.step
+            when = leaving(took, quantum, waited=waited, step=step)
             left = began + when.after - loop.time() if quantum else 0.0
             wanted, kept = await state.write_relaxed(
                 _ended, prepared=prepared, outcome=outcome, level=when.level, left=left
             )
             if not wanted:
-                return view_of(job, JobPhase.CANCELLED, charged=outcome.reservation is not None)
+                return view_of(job, JobPhase.CANCELLED, charged=bool(outcome.reservation))
             if quantum:
-                await self._leave(job, outcome.opened, began, when)
+                await self._leave(job, outcome.opened, began, when, quantum)
             return view_of(
                 job,
                 outcome.phase,
-                charged=outcome.reservation is not None,
+                charged=bool(outcome.reservation),
                 error=outcome.error,
                 release_id=kept,
                 result=outcome.result,
@@ -181,19 +194,65 @@ class JobRunner:
         finally:
             self._turn_over(prepared.person.id)
 
-    async def _leave(self, job: Job, opened: str, began: float, when: Leaving) -> None:
-        """Sleep until it leaves; one level later where writing it down took too long."""
-        loop = asyncio.get_running_loop()
+    async def _leave(
+        self, job: Job, opened: str, began: float, when: Leaving, quantum: float
+    ) -> None:
+        """Sleep until it leaves; quanta later where writing it down took too long."""
+        loop, more = asyncio.get_running_loop(), 1
         while (left := began + when.after - loop.time()) < 0:
-            when = when.later(self._runtime.settings.quanta.step)
+            when, more = when.later(quantum, more * math.ceil(-left / quantum)), 2 * more
             left = began + when.after - loop.time()
             await self._runtime.state.write_relaxed(
                 _delayed, job=job, opened=opened, level=when.level, left=left
             )
         await asyncio.sleep(left)
 
-    async def _ask(self, prepared: PreparedJob, outcome: JobOutcome) -> None:
-        """What a worker makes of it; a failure of the worker is an outcome too."""
+    async def charged(self, jobs: Iterable[str]) -> dict[str, str]:
+        """The reservations of those of these jobs that the ledger charged for."""
+        named = {reservation_id(job): job for job in jobs}
+        if not named:
+            return {}
+        told = await self._runtime.owner_task("reserved", request={"reservations": list(named)})
+        return {named[each]: each for each in told["reserved"]}
+
+    async def _charged(self, job: Job, heard: str | None) -> str | None:
+        """What the ledger says of a job; what was heard, where it cannot be asked now."""
+        try:
+            return (await self.charged([job.id])).get(job.id, "")
+        except DiscreetError:
+            return heard
+
+    async def _ask(self, prepared: PreparedJob, outcome: JobOutcome) -> float:
+        """What a worker makes of it; a failure of the worker is an outcome too.
+
+        The moment at which work began: after the wait for the same question, which was asked
+        before and answers this one too.
+        """
+        loop, lost = asyncio.get_running_loop(), list[str]()
+        while True:
+            began = loop.time()
+            reply = await self._asked(prepared, outcome, lost)
+            if reply is None or "unfinished" not in reply:
+                break
+            if not await self._left(prepared.person.id, reply["unfinished"]):
+                lost.append(reply["unfinished"])
+        if reply is not None:
+            outcome.read(reply)
+        return began
+
+    async def _left(self, person: str, reservation: str) -> bool:
+        """Wait until a job of somebody has left that has a reservation; False: there is none."""
+        state = self._runtime.state
+        held = await state.read(jobs.held_by, person=person)
+        job = next((each for each in held if reservation_id(each) == reservation), None)
+        while job is not None and await state.read(jobs.is_held, job):
+            await asyncio.sleep(_LONGEST_NAP / 2)
+        return job is not None
+
+    async def _asked(
+        self, prepared: PreparedJob, outcome: JobOutcome, lost: list[str]
+    ) -> dict[str, Any] | None:
+        """What a worker says at the end; None where it did not come to it."""
         settings, grant = self._runtime.settings, prepared.grant
         limit = settings.approval
         approved = limit is None or prepared.approved
@@ -208,9 +267,11 @@ class JobRunner:
             purpose="" if grant is None else grant.purpose,
             approval=None if limit is None else spend_to_dict(limit),
             approved=approved,
+            job=prepared.job.id,
+            lost=lost,
         )
         try:
-            reply = await self._runtime.pool.ask(
+            return await self._runtime.pool.ask(
                 prepared.person.id,
                 order,
                 seconds=settings.longest,
@@ -219,8 +280,7 @@ class JobRunner:
             )
         except DiscreetError as refusal:
             outcome.error = described(refusal)
-        else:
-            outcome.read(reply)
+            return None
 
     async def _turn(self, prepared: PreparedJob) -> bool:
         """Wait until fewer of this person's questions are at work than may be; False: cancelled."""
@@ -245,7 +305,6 @@ class JobRunner:
 
     def _over(self, job: str, task: asyncio.Task[JobView]) -> None:
         self._tasks.pop(job, None)
-        self._outcomes.pop(job, None)
         if not task.cancelled() and task.exception() is not None:
             LOG.error("a job was not finished", extra={"job": job}, exc_info=task.exception())
 
@@ -298,7 +357,8 @@ def _ended(
         result=None if kept else outcome.result,
     )
     if not wanted:
-        jobs.let_go(connection, job=job.id)  # giving it up counted as its overrun
+        jobs.let_go(connection, job=job.id, reservation=outcome.reservation)
+        # Giving it up counted as its overrun.
     elif level > 0:
         overruns.add(connection, person=job.person_id, job=job.id, level=level, leaves_in=wait)
     return wanted, kept
@@ -309,7 +369,7 @@ def _delayed(connection: Connection, *, job: Job, opened: str, level: int, left:
     wait = _milliseconds(left)
     if opened:
         conversations.delay(connection, key=opened, leaves_in=wait)
-    if jobs.delay(connection, job=job.id, leaves_in=wait):
+    if jobs.delay(connection, job=job.id, leaves_in=wait) and level > 0:
         overruns.add(connection, person=job.person_id, job=job.id, level=level, leaves_in=wait)
 
 

@@ -20,7 +20,7 @@ class JobView:
         created_at: When it was asked, in milliseconds of the database's time.
         account: What pays.
         request: What was asked, as JSON text.
-        charged: Whether something was reserved for it.
+        charged: Whether something was reserved for it, as the ledger says.
         error: Why it failed, if it did.
         release_id: Where its release is kept, if there is one.
         result: What came of it, as JSON text; None until then.
@@ -58,7 +58,7 @@ def seen(job: Job, result: str | None = None) -> JobView:
     return view_of(
         job,
         job.phase,
-        charged=job.reservation is not None,
+        charged=bool(job.reservation),
         error=None if job.error is None else json.loads(job.error),
         release_id=job.release_id,
         result=job.result if result is None else result,

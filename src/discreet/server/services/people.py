@@ -132,6 +132,7 @@ def issue_link(connection: Connection, *, by: str, person: Member) -> str:
     if person.disabled_at is not None:
         raise _out(person)
     secret = new_secret()
+    people.let_in_anew(connection, person.id)
     links.add(connection, person=person.id, digest=digest_of(secret), lasts=LINK_DAYS * DAY)
     audit_log.add(connection, by=by, what="new link", about=person.name)
     return secret

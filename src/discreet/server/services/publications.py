@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from discreet.core.errors import InvalidParameter
 from discreet.server.rights import Action, may, require
 from discreet.server.runtime import Runtime
+from discreet.server.services.releases import without_grant
 from discreet.server.soundness import SoundnessFinding, findings, same_as_kept
 from discreet.server.state import audit_log, publications, releases
 from discreet.server.state.pagination import Cursor
@@ -61,7 +62,7 @@ class Publications:
                 received=key[:64],
                 remedy="GET /api/v1/publications lists them.",
             )
-        return found
+        return found[0], [without_grant(each) for each in found[1]]
 
     async def _found(self, chosen: list[StoredRelease]) -> list[SoundnessFinding]:
         """What all checks find, of the numbers themselves and of the ledger's record of them."""

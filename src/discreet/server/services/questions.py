@@ -13,13 +13,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection
 
-from discreet.core.errors import Exhausted, InvalidParameter
+from discreet.core.errors import DiscreetError, Exhausted, InvalidParameter
 from discreet.server.jobs.kind import JobKind, JobRequest
 from discreet.server.jobs.registry import KEPT, kind_named
 from discreet.server.rights import Action, require
@@ -28,18 +30,23 @@ from discreet.server.services.job_runner import JobRunner, PreparedJob
 from discreet.server.services.job_view import JobView, seen, view_of
 from discreet.server.state import (
     approvals,
+    counters,
     grants,
     jobs,
     overruns,
     people,
     releases,
 )
+from discreet.server.state.clock import MINUTE, SECOND
 from discreet.server.state.grants import Grant
-from discreet.server.state.jobs import Job, JobPhase, Turn
+from discreet.server.state.jobs import LEASE, Job, JobPhase, Turn
 from discreet.server.state.pagination import Cursor
 from discreet.server.state.people import Member
 
 _MOST_WAITING = 64
+_LETTERS = 4096
+"""Letters of a request that count as one request more."""
+_MOST_FOLLOWED = 8
 _LOOK = 0.25
 """Seconds between two looks at a job that somebody watches."""
 
@@ -51,6 +58,8 @@ class Questions:
         """Ask nothing yet."""
         self._runtime = runtime
         self._job_runner = job_runner
+        self._following: Counter[str] = Counter()
+        self._given_up: dict[str, asyncio.Task[None]] = {}
 
     async def ask(
         self,
@@ -70,11 +79,11 @@ class Questions:
         require(person.role, Action.ASK)
         what = kind_named(kind)
         text = request.model_dump_json(exclude_none=True)
-        job, grant, turn = await self._runtime.state.write_relaxed(
+        prepared, turn = await self._runtime.state.write_relaxed(
             self._admitted, person=person, kind=what, request=text, key=key, about=about
         )
+        job = prepared.job
         if turn is not None:
-            prepared = PreparedJob(person, what, job, grant)
             self._job_runner.begin(prepared, started=turn is Turn.NOW)
         most = self._runtime.settings.wait
         view = await self._job_runner.wait(job.id, most if wait is None else min(wait, most))
@@ -90,7 +99,8 @@ class Questions:
         found = await self._runtime.state.read(_found, person=person.id, job=job)
         if found is None:
             raise unknown_job(job)
-        return found
+        (view,) = await self._with_charges([found])
+        return view
 
     async def left(self, person: Member, job: str) -> JobView:
         """One's own job once it has left, or waits for approval; however long that takes."""
@@ -103,7 +113,29 @@ class Questions:
                 await asyncio.sleep(_LOOK)
 
     async def events(self, person: Member, job: str) -> AsyncIterator[JobView]:
-        """The public phases of one's own job as they come, until it is over."""
+        """The public phases of one's own job as they come, until it is over; few at a time."""
+        with self._followed(person):
+            async for view in self._phases(person, job):
+                yield view
+
+    @contextmanager
+    def _followed(self, person: Member) -> Iterator[None]:
+        """One of the jobs that a person follows, each of which is looked at again and again."""
+        if self._following[person.id] >= _MOST_FOLLOWED:
+            raise counters.TooMany(
+                code="too_many_requests",
+                expectation=f"at most {_MOST_FOLLOWED} jobs that you follow at a time",
+                remedy="Close one.",
+            )
+        self._following[person.id] += 1
+        try:
+            yield
+        finally:
+            self._following[person.id] -= 1
+            if not self._following[person.id]:
+                del self._following[person.id]
+
+    async def _phases(self, person: Member, job: str) -> AsyncIterator[JobView]:
         last = None
         while last is None or not last.phase.over:
             view = await self.job(person, job)
@@ -120,7 +152,7 @@ class Questions:
         found = await self._runtime.state.read(
             jobs.history, person=person.id, kinds=KEPT, before=before, count=count
         )
-        return [seen(job) for job in found]
+        return await self._with_charges([(job, seen(job)) for job in found])
 
     async def cancel(self, person: Member, job: str) -> JobView:
         """Give up a job of one's own; what was charged stays charged.
@@ -129,19 +161,37 @@ class Questions:
         So giving up what reads data counts as an overrun, and is refused where none is left.
         """
         require(person.role, Action.ASK)
-        view = await self._runtime.state.write_relaxed(
-            self._cancelled,
-            person=person,
-            job=job,
-            reservation=self._job_runner.reservation(job),
-        )
+        await self._runtime.state.write_relaxed(self._cancelled, person=person, job=job)
         await self._job_runner.interrupt(job)
-        return view
+        await self._wait_until_let_go(job)
+        return await self.job(person, job)
 
     async def resume(self, job: Job) -> None:
         """Go on with a job that was agreed to."""
         person, grant = await self._runtime.state.read(_asker, job=job)
         self._job_runner.begin(PreparedJob(person, kind_named(job.kind), job, grant, approved=True))
+
+    async def _wait_until_let_go(self, job: str) -> None:
+        """Wait until nobody works on a job that was cancelled; however many wait, one looks."""
+        if job not in self._given_up:
+            task = asyncio.create_task(self._look_until_let_go(job))
+            self._given_up[job] = task
+            task.add_done_callback(lambda _: self._given_up.pop(job))
+        await asyncio.wait({self._given_up[job]})
+
+    async def _look_until_let_go(self, job: str) -> None:
+        end = asyncio.get_running_loop().time() + LEASE / SECOND
+        with suppress(DiscreetError):  # whoever waits looks next, and is told
+            while asyncio.get_running_loop().time() < end:
+                if not await self._runtime.state.read(jobs.is_held, job):
+                    return
+                await asyncio.sleep(_LOOK / 5)
+
+    async def _with_charges(self, found: list[tuple[Job, JobView]]) -> list[JobView]:
+        """Jobs as they may be seen; what nobody was told of their charges, the ledger says."""
+        unsure = [job.id for job, _ in found if not job.told_charge]
+        charged = await self._job_runner.charged(unsure)
+        return [replace(view, charged=view.charged or job.id in charged) for job, view in found]
 
     def _admitted(
         self,
@@ -152,21 +202,23 @@ class Questions:
         request: str,
         key: str | None,
         about: str | None,
-    ) -> tuple[Job, Grant | None, Turn | None]:
-        """All that is looked at before work begins; the job, and its turn if it is new."""
+    ) -> tuple[PreparedJob, Turn | None]:
+        """All that is looked at before work begins; the job, and its turn if it is to be begun."""
         settings = self._runtime.settings
+        self._count_length(connection, person, len(request))
         jobs.lock_person(connection, person.id)
         digest = hashlib.sha256(f"{kind.name}\n{request}".encode()).hexdigest()
+        before = None
         if key is not None:
             before = jobs.known(connection, person=person.id, key=key, digest=digest)
-            if before is not None:
-                return before, None, None
+            if before is not None and not jobs.begin_again(connection, before):
+                return PreparedJob(person, kind, before, None), None
         grant = self._paying(connection, person, kind, json.loads(request))
         if kind.reads_data:
             self._runtime.record.require_complete()
             if settings.quanta.of(()) > 0:
                 overruns.require_left(connection, person=person.id, most=settings.overruns)
-        job = jobs.add(
+        job = before or jobs.add(
             connection,
             person=person.id,
             grant=None if grant is None else grant.account,
@@ -179,7 +231,20 @@ class Questions:
         turn = jobs.start(connection, job=job.id, person=person.id, most=settings.per_analyst)
         if turn is Turn.LATER:
             _require_short(connection, person)
-        return job, grant, turn
+        return PreparedJob(person, kind, job, grant, again=before is not None), turn
+
+    def _count_length(self, connection: Connection, person: Member, letters: int) -> None:
+        """Count a long request as several of its person's in a minute."""
+        if letters < _LETTERS:
+            return
+        counters.require_within(
+            connection,
+            subject=person.id,
+            what=counters.REQUESTS,
+            most=self._runtime.settings.per_minute,
+            within=MINUTE,
+            amount=letters // _LETTERS,
+        )
 
     def _paying(
         self, connection: Connection, person: Member, kind: JobKind[Any], asked: dict[str, Any]
@@ -191,27 +256,24 @@ class Questions:
         purpose, account = asked.get("purpose"), asked.get("account")
         return grants.chosen(connection, person=person.id, purpose=purpose, account=account)
 
-    def _cancelled(
-        self, connection: Connection, *, person: Member, job: str, reservation: str | None
-    ) -> JobView:
+    def _cancelled(self, connection: Connection, *, person: Member, job: str) -> None:
         jobs.lock_person(connection, person.id)
         found = jobs.of_person(connection, person=person.id, job=job)
         if found is None:
             raise unknown_job(job)
         if found.phase.over:
-            return seen(found)
+            return
         settings, kind = self._runtime.settings, kind_named(found.kind)
         tells = kind.reads_data and settings.quanta.of(()) > 0
         if found.phase is JobPhase.STARTED and tells:
             overruns.require_left(connection, person=person.id, most=settings.overruns)
         if found.phase is JobPhase.WAITING:
             approvals.withdraw(connection, job=job)
-        jobs.cancel(connection, job=job, reservation=reservation)
+        jobs.cancel(connection, job=job)
         if found.phase is JobPhase.STARTED and tells:
             overruns.add(connection, person=person.id, job=job, level=0)
         if found.phase is not JobPhase.STARTED:
             jobs.let_go(connection, job=job)  # nobody works on it
-        return replace(seen(found), phase=JobPhase.CANCELLED, charged=reservation is not None)
 
 
 def unknown_job(job: str) -> InvalidParameter:
@@ -233,14 +295,14 @@ def _require_short(connection: Connection, person: Member) -> None:
         )
 
 
-def _found(connection: Connection, *, person: str, job: str) -> JobView | None:
+def _found(connection: Connection, *, person: str, job: str) -> tuple[Job, JobView] | None:
     found = jobs.of_person(connection, person=person, job=job)
     if found is None:
         return None
     if found.release_id is None:
-        return seen(found)
+        return found, seen(found)
     kept = releases.of_person(connection, person=person, key=found.release_id)
-    return seen(found, None if kept is None else kept.document)
+    return found, seen(found, None if kept is None else kept.document)
 
 
 def _asker(connection: Connection, *, job: Job) -> tuple[Member, Grant | None]:

@@ -52,7 +52,33 @@ class Releases:
 
 def _readable(connection: Connection, *, person: str, key: str) -> StoredRelease | None:
     own = releases.of_person(connection, person=person, key=key)
-    return publications.release(connection, key) if own is None else own
+    if own is not None:
+        return own
+    published = publications.release(connection, key)
+    return None if published is None else without_grant(published)
+
+
+def without_grant(stored: StoredRelease) -> StoredRelease:
+    """A release as others read it: not how large the share was that paid for it."""
+    document = json.dumps(_without_grant(json.loads(stored.document)))
+    return replace(stored, document=document)
+
+
+def _without_grant(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_grant(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: _without_grant(each) for name, each in value.items()}
+    if isinstance(kept.get("statement"), str):
+        del kept["statement"]  # in words; made again from what is kept
+    if _STATED in kept:  # what a statement is made from
+        kept = {name: each for name, each in kept.items() if name not in _OF_THE_GRANT}
+    return kept
+
+
+_STATED = "budget_adds_up"
+_OF_THE_GRANT = ("budget", _STATED, "budget_is_a_share")
 
 
 def table_of(stored: StoredRelease, name: str | None = None) -> Release:

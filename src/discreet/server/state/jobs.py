@@ -47,6 +47,8 @@ class JobPhase(StrEnum):
 
 
 _TO_START = (JobPhase.ACCEPTED, JobPhase.WAITING)
+_ENDED_EARLY = ("worker_lost", "work_too_long", "service_failed")
+"""Codes after which a worker may have reserved without a word."""
 _AT_THE_END = ("reservation", "error", "release_id", "result")
 """What is written with the outcome, and would tell that there is one."""
 
@@ -62,7 +64,11 @@ class Turn(Enum):
 
 @dataclass(frozen=True)
 class Job:
-    """A job as it is kept; ``seen`` is what its person may know."""
+    """A job as it is kept; ``seen`` is what its person may know.
+
+    ``reservation`` is what paid for it; empty: the ledger said that nothing did; None: it was not
+    asked, since the work ended with a word about it, or has not ended.
+    """
 
     id: str
     person_id: str
@@ -82,6 +88,18 @@ class Job:
     error: str | None
     release_id: str | None
     result: str | None
+
+    @property
+    def told_charge(self) -> bool:
+        """Whether it is certain what was charged: else only the ledger knows."""
+        if self.reservation is not None or self.started_at is None:
+            return True
+        return self.phase is not JobPhase.CANCELLED and not self.lost
+
+    @property
+    def lost(self) -> bool:
+        """Whether its process ended before the work did."""
+        return self.error is not None and json.loads(self.error).get("code") in _ENDED_EARLY
 
     def seen(self, moment: int) -> Job:
         """What may be known of it at a moment of the database's time."""
@@ -249,20 +267,43 @@ def delay(connection: Connection, *, job: str, leaves_in: int) -> bool:
     return True
 
 
-def cancel(connection: Connection, *, job: str, reservation: str | None) -> None:
+def cancel(connection: Connection, *, job: str) -> None:
     """Note that its person no longer wants it; whoever works on it has the lease for a while."""
-    values = {
-        "phase": JobPhase.CANCELLED.value,
-        "leaves_at": now(),
-        "reservation": reservation,
-    }
+    values = {"phase": JobPhase.CANCELLED.value, "leaves_at": now()}
     connection.execute(update(jobs).where(jobs.c.id == job).values(**values))
 
 
-def let_go(connection: Connection, *, job: str) -> None:
-    """Give up the lease of a job that was cancelled."""
+def let_go(connection: Connection, *, job: str, reservation: str | None = None) -> None:
+    """Give up the lease of a job that was cancelled, with what is known of its charge."""
     gone = (jobs.c.id == job) & (jobs.c.phase == JobPhase.CANCELLED.value)
-    connection.execute(update(jobs).where(gone).values(lease_until=None))
+    values = {"lease_until": None, "reservation": reservation}
+    connection.execute(update(jobs).where(gone).values(**values))
+
+
+def begin_again(connection: Connection, job: Job) -> bool:
+    """Let a job that was lost wait for its turn once more; False for one that was not.
+
+    Its reservations have ids of its own, so that it is never charged twice.
+    """
+    moment = connection.scalar(select(now())) or 0
+    if not job.seen(moment).lost:
+        return False
+    values = {"phase": JobPhase.ACCEPTED.value, "lease_until": now() + LEASE}
+    nothing = dict.fromkeys(("leaves_at", "error", "release_id", "result"))
+    connection.execute(update(jobs).where(jobs.c.id == job.id).values(**nothing, **values))
+    return True
+
+
+def is_held(connection: Connection, job: str) -> bool:
+    """Whether somebody has the lease of a job."""
+    held = select(jobs.c.id).where(jobs.c.id == job, jobs.c.lease_until > now())
+    return connection.execute(held).first() is not None
+
+
+def held_by(connection: Connection, *, person: str) -> list[str]:
+    """The jobs of a person that somebody has the lease of."""
+    held = select(jobs.c.id).where(jobs.c.person_id == person, jobs.c.lease_until > now())
+    return list(connection.scalars(held))
 
 
 def sweep(connection: Connection, *, kinds: Collection[str], older_than: int) -> None:

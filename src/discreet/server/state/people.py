@@ -13,6 +13,8 @@ from discreet.server.rights import PersonRole
 from discreet.server.state.clock import now
 from discreet.server.state.schema import people
 
+_SHUT = "restored"
+"""In place of what is kept of a password: nobody comes in before a new link was made for them."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
 
@@ -43,7 +45,7 @@ def member_of(row: Row[tuple[object, ...]]) -> Member:
         PersonRole(found["role"]),
         found["email"],
         found["subject"],
-        found["password"] is not None,
+        found["password"] not in (None, _SHUT),
         found["created_at"],
         found["disabled_at"],
     )
@@ -105,7 +107,10 @@ def password_of(connection: Connection, name: str) -> tuple[Member, str | None] 
     """A person who may come in, and what is kept of the password."""
     asked = select(people).where(people.c.name == name, people.c.disabled_at.is_(None))
     row = connection.execute(asked).first()
-    return None if row is None else (member_of(row), row._mapping["password"])
+    if row is None:
+        return None
+    found = member_of(row)
+    return found, row._mapping["password"] if found.has_password else None
 
 
 def vouched_for(connection: Connection, *, subject: str, email: str | None) -> Member | None:
@@ -113,8 +118,20 @@ def vouched_for(connection: Connection, *, subject: str, email: str | None) -> M
     named = people.c.subject == subject
     if email is not None:
         named |= people.c.subject.is_(None) & (func.lower(people.c.email) == email.lower())
-    row = connection.execute(select(people).where(named, people.c.disabled_at.is_(None))).first()
+    admitted = people.c.disabled_at.is_(None) & (func.coalesce(people.c.password, "") != _SHUT)
+    row = connection.execute(select(people).where(named, admitted)).first()
     return None if row is None else member_of(row)
+
+
+def shut_out_all(connection: Connection) -> None:
+    """Let nobody in, by password or issuer, before :func:`let_in_anew`."""
+    connection.execute(update(people).values(password=_SHUT))
+
+
+def let_in_anew(connection: Connection, key: str) -> None:
+    """Let somebody in again after :func:`shut_out_all`."""
+    shut = (people.c.id == key) & (people.c.password == _SHUT)
+    connection.execute(update(people).where(shut).values(password=None))
 
 
 def bind_subject(connection: Connection, key: str, subject: str) -> None:

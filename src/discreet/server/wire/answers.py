@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -158,4 +157,5 @@ def _explained(statement: WireStatement) -> str:
             begins = token.start
             break
         depth += {"(": 1, ")": -1}.get(token.word, 0)
-    return re.sub(r"[^\n]", " ", statement.text[:begins]) + statement.text[begins:]
+    before = "\n".join(" " * len(line) for line in statement.text[:begins].split("\n"))
+    return before + statement.text[begins:]

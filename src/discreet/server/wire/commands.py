@@ -43,9 +43,8 @@ class CommandResult:
 
 def shows_remaining(statement: WireStatement) -> bool:
     """Whether it is SHOW discreet.remaining, which the service answers and not the session."""
-    tokens = statement.tokens
-    said = "".join(token.text for token in tokens[1:]).lower()
-    return statement.words[0] == "SHOW" and said == "discreet.remaining"
+    said = [token.text.lower() for token in statement.tokens[1:5]]
+    return statement.words[0] == "SHOW" and said == ["discreet", ".", "remaining"]
 
 
 def columns_of(statement: WireStatement, state: SessionState) -> tuple[WireColumn, ...] | None:

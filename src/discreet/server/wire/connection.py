@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.noise.randomness import SYSTEM, integer
+from discreet.server.operations.connection_limits import Place
 from discreet.server.refusals import failed
 from discreet.server.wire import messages
 from discreet.server.wire.authentication import ENTRIES, Peer, require_encrypted
@@ -43,21 +44,21 @@ Read = Callable[[int], Awaitable[bytes]]
 class ConnectionSetup:
     """How one connection comes in: encryption, name, secret, session."""
 
-    def __init__(self, server: WireServer, connection: socket.socket, address: str) -> None:
-        """Come in by ``connection`` from ``address``."""
+    def __init__(self, server: WireServer, connection: socket.socket, place: Place) -> None:
+        """Come in by ``connection``, which has a place among the others."""
         self._server = server
         self._connection = connection
-        self._peer = Peer(address, encrypted=False)
+        self._place = place
+        self._peer = Peer(place.address, encrypted=False)
 
     async def go(self) -> None:
         """Until the connection ends."""
         server, patience = self._server, self._server.wire.patience
-        with server.waiting(self._peer.address):
-            async with asyncio.timeout(patience):
-                stream, first = await self._first()
-            if isinstance(first, CancelRequest):
-                await server.cancel(first)
-                return
+        async with asyncio.timeout(patience):
+            stream, first = await self._first()
+        if isinstance(first, CancelRequest):
+            await server.cancel(first)
+            return
         if stream is None or not isinstance(first, Startup):
             return
         try:
@@ -139,7 +140,7 @@ class ConnectionSetup:
         except ConnectionClosed:
             pass
         except asyncio.CancelledError:
-            await _send_fatal(stream, _shutting_down())
+            await _send_fatal(stream, _crowded_out() if self._place.ended else _shutting_down())
         except Exception as error:
             LOG.exception("mistake of the software", exc_info=error)
             await _send_fatal(stream, failed())
@@ -147,17 +148,17 @@ class ConnectionSetup:
     async def _session(self, stream: WireStream, first: Startup) -> None:
         server = self._server
         authentication = server.service.authentication
-        with server.waiting(self._peer.address):
-            given = parameters_of(first)
-            unknown = [name for name in first.parameters if name.startswith("_pq_.")]
-            if first.minor or unknown:
-                await stream.put(messages.negotiate(unknown))
-            require_encrypted(self._peer)
-            come_in = ENTRIES[server.wire.entry]
-            credential = await come_in(authentication, self._peer, given.user, stream)
+        self._place.served = True  # it goes after those that said nothing
+        given = parameters_of(first)
+        unknown = [name for name in first.parameters if name.startswith("_pq_.")]
+        if first.minor or unknown:
+            await stream.put(messages.negotiate(unknown))
+        require_encrypted(self._peer)
+        come_in = ENTRIES[server.wire.entry]
+        credential = await come_in(authentication, self._peer, given.user, stream)
         try:
             person = await credential.person(authentication)
-            with server.slot(person.id):
+            with server.slot(person.id, self._place):
                 process, key = server.process(), integer(SYSTEM, 32)
                 settings = SessionSettings(person.name, given.settings)
                 session = WireSession(
@@ -175,6 +176,8 @@ class ConnectionSetup:
                         "pg_backend_pid": process,
                     },
                     idle=server.wire.idle,
+                    shares=server.shares,
+                    subject=person.id,
                 )
                 await stream.put(messages.AUTHENTICATED)
                 for name, value in settings.reported():
@@ -218,6 +221,14 @@ def _timed_out() -> InvalidParameter:
     return InvalidParameter(
         code="client_timeout",
         expectation="whole messages in time, and a client that takes what is sent",
+        remedy="Connect again.",
+    )
+
+
+def _crowded_out() -> InvalidParameter:
+    return InvalidParameter(
+        code="too_many_connections",
+        expectation="fewer connections that wait for a password",
         remedy="Connect again.",
     )
 

@@ -2,22 +2,24 @@
 
 Whoever was let in has a number of connections of their own, the same for everybody, so nobody's
 connections depend on another's. Those who are not let in yet share a number of places, for each
-address and in all, and have a few seconds.
+address and in all, and have a few seconds; where they are too many, who waited longest has to go.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import logging
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Awaitable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.noise.randomness import SYSTEM, integer
+from discreet.server.operations.connection_limits import Place, connection_limits
+from discreet.server.operations.fair_loop import LoopShares
+from discreet.server.operations.listener import Listener
 from discreet.server.operations.loopback import is_loopback
 from discreet.server.service import Service
 from discreet.server.settings import Certificate, WireSettings
@@ -33,10 +35,7 @@ from discreet.server.wire.tls import tls_context
 
 LOG = logging.getLogger("discreet.server.wire")
 
-_WAITING, _WAITING_FROM_ONE = 256, 32
-"""Connections that are not let in yet: in all, and from one address."""
-_BACKLOG = 128
-_PAUSE = 0.1
+_BACKLOG = 2048
 
 
 class WireServer:
@@ -59,15 +58,17 @@ class WireServer:
         self._tls = None if certificate is None else tls_context(certificate)
         self._sessions: dict[int, tuple[int, WireSession]] = {}
         self._connections: Counter[str] = Counter()
-        self._waiting: Counter[str] = Counter()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._limits = connection_limits()
+        self.shares = LoopShares()
         self._catalogue: Catalogue | None = None
-        self._sockets: list[socket.socket] = []
+        self._listening: socket.socket | None = None
+        self._listener: Listener | None = None
 
     @property
     def port(self) -> int:
         """Where it listens."""
-        return int(self._sockets[0].getsockname()[1])
+        assert self._listening is not None
+        return int(self._listening.getsockname()[1])
 
     async def open(self) -> None:
         """Listen, once the service has started."""
@@ -80,49 +81,23 @@ class WireServer:
         except OSError:
             self._catalogue.close()
             raise _port_taken(self._host, self._wire.port) from None
-        made.setblocking(False)  # noqa: FBT003
-        self._sockets.append(made)
-        self._begin(self._accept(made))
+        self._listening = made
+        self._listener = Listener(made, self._limits, self._connected)
+        self._listener.open()
 
     async def close(self) -> None:
         """Stop listening, and end every session; work that is under way goes on."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        for each in self._sockets:
-            each.close()
+        if self._listener is not None:
+            await self._listener.close()
         if self._catalogue is not None:
             self._catalogue.close()
 
-    def _begin(self, work: Awaitable[None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _accept(self, listening: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                connection, address = await loop.sock_accept(listening)
-            except OSError:
-                if listening.fileno() < 0:
-                    return
-                await asyncio.sleep(_PAUSE)  # no file is left; others go on
-                continue
-            connection.setblocking(False)  # noqa: FBT003
-            self._begin(self._connected(connection, str(address[0])))
-
-    async def _connected(self, connection: socket.socket, address: str) -> None:
+    async def _connected(self, connection: socket.socket, place: Place) -> None:
         """One connection, from its first byte to its last."""
-        crowded = self._waiting.total() >= _WAITING or self._waiting[address] >= _WAITING_FROM_ONE
-        if crowded:
-            connection.close()
-            return
         try:
             with suppress(OSError):
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            await ConnectionSetup(self, connection, address).go()
+            await ConnectionSetup(self, connection, place).go()
         except (
             OSError,
             ssl.SSLError,
@@ -135,22 +110,12 @@ class WireServer:
         except Exception as error:
             LOG.exception("a connection failed", exc_info=error)
         finally:
+            self._limits.leave(place)
             connection.close()
 
     @contextmanager
-    def waiting(self, address: str) -> Iterator[None]:
-        """A place among those who are not let in yet."""
-        self._waiting[address] += 1
-        try:
-            yield
-        finally:
-            self._waiting[address] -= 1
-            if not self._waiting[address]:
-                del self._waiting[address]
-
-    @contextmanager
-    def slot(self, person: str) -> Iterator[None]:
-        """One of a person's own connections."""
+    def slot(self, person: str, place: Place) -> Iterator[None]:
+        """One of a person's own connections, which is ended by nobody else."""
         if self._connections[person] >= self._wire.connections:
             raise InvalidParameter(
                 code="too_many_connections",
@@ -158,6 +123,7 @@ class WireServer:
                 remedy="Close one; connections of others do not count.",
             )
         self._connections[person] += 1
+        self._limits.work(place)
         try:
             yield
         finally:

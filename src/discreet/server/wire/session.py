@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from discreet.core.errors import DiscreetError
+from discreet.server.operations.fair_loop import LoopShares, in_turns
 from discreet.server.service import Service
 from discreet.server.services.job_view import JobView
 from discreet.server.state.jobs import JobPhase
@@ -41,6 +44,7 @@ from discreet.server.wire.messages import (
     Close,
     Describe,
     Execute,
+    FieldForm,
     Flush,
     Message,
     Parse,
@@ -49,13 +53,16 @@ from discreet.server.wire.messages import (
     Terminate,
 )
 from discreet.server.wire.rowset import Columns, RowSet, forms, row_message, texts
-from discreet.server.wire.statements import StatementKind, WireStatement, statements
+from discreet.server.wire.statements import StatementKind, WireStatement, reading
 from discreet.server.wire.stream import WireStream
 from discreet.server.wire.transaction import IDLE
 from discreet.server.wire.types import BOOL, CAST_TYPES, DATE, TEXT, TIMESTAMP, literal
 
 _DONE, _REFUSED = 200, 400
 """How statements are counted beside requests over HTTP."""
+_ROWS = 50
+"""Rows that are sent before others have their turn."""
+Result = TypeVar("Result")
 _STAND_INS = {BOOL.oid: "TRUE", DATE.oid: "DATE '2000-01-01'", TIMESTAMP.oid: "NULL"}
 """What stands for a parameter while only columns are asked for."""
 
@@ -93,6 +100,8 @@ class WireSession:
     state: SessionState
     about: dict[str, str | int]
     idle: float
+    shares: LoopShares
+    subject: str
     prepared: dict[str, Prepared] = field(default_factory=dict)
     portals: dict[str, Portal] = field(default_factory=dict)
     _job: str | None = None
@@ -109,12 +118,16 @@ class WireSession:
             message = await self.stream.message(self.idle)
             if isinstance(message, Terminate):
                 return
-            if isinstance(message, SimpleQuery):
-                await self._simple(message)
-            elif isinstance(message, Sync):
-                await self._sync()
-            elif not self._skipping:
-                await self._extended(message)
+            await self._turn()
+            await self.shares.accounted(self.subject, self._answer(message))
+
+    async def _answer(self, message: Message) -> None:
+        if isinstance(message, SimpleQuery):
+            await self._simple(message)
+        elif isinstance(message, Sync):
+            await self._sync()
+        elif not self._skipping:
+            await self._extended(message)
 
     async def cancel(self) -> None:
         """Cancel what is under way; what was charged stays charged."""
@@ -135,10 +148,11 @@ class WireSession:
         self.prepared.pop("", None)
         offset = 0
         try:
-            found = statements(message.text)
+            found = await self._in_turns(reading(message.text))
             if not found:
                 await self.stream.put(messages.EMPTY_QUERY)
             for statement in found:
+                await self._turn()
                 offset = statement.offset
                 columns = await self._columns(statement, executing=True)
                 await self._sent(await self._run(statement, columns), columns)
@@ -150,10 +164,18 @@ class WireSession:
         if columns is not None:
             fields = forms(columns, ())
             await self.stream.put(messages.row_description(fields))
-            for row in result.rows:
-                await self.stream.put(row_message(row, columns, fields))
+            await self._rows(result.rows, columns, fields)
         await self._told(result)
         await self.stream.put(result.complete(len(result.rows)))
+
+    async def _rows(
+        self, rows: Sequence[Sequence[Any]], columns: Columns, fields: Sequence[FieldForm]
+    ) -> None:
+        """Rows as they travel, a few at a time."""
+        for place, row in enumerate(rows, 1):
+            await self.stream.put(row_message(row, columns, fields))
+            if place % _ROWS == 0:
+                await self._turn()
 
     async def _told(self, result: RowSet) -> None:
         """What stands beside the rows, unless the client asked for less."""
@@ -184,7 +206,7 @@ class WireSession:
             await self.stream.flush()  # a client may wait for it before it sends Sync
 
     async def _parse(self, message: Parse) -> None:
-        found = statements(message.text)
+        found = await self._in_turns(reading(message.text))
         if len(found) > 1:
             raise several_statements()
         statement = found[0] if found else None
@@ -215,7 +237,8 @@ class WireSession:
                     message.parameters, prepared.types, message.formats, strict=True
                 )
             ]
-            statement = statement.bound(written[: statement.parameters])
+            bound = statement.binding(written[: statement.parameters])
+            statement = await self._in_turns(bound)
         self.portals[message.portal] = Portal(statement, message.result_formats)
         await self.stream.put(messages.BOUND)
 
@@ -228,7 +251,7 @@ class WireSession:
             prepared = self._prepared(message.name)
             types = [oid or TEXT.oid for oid in prepared.types]
             await self.stream.put(messages.parameter_description(types))
-            columns = await self._described(prepared, _stood_in(prepared))
+            columns = await self._described(prepared, await self._stood_in(prepared))
             formats = ()
         told = messages.NO_DATA
         if columns is not None:
@@ -262,8 +285,7 @@ class WireSession:
         shown = result.rows[portal.sent : end]
         if columns is not None:
             fields = forms(columns, portal.formats)
-            for row in shown:
-                await self.stream.put(row_message(row, columns, fields))
+            await self._rows(shown, columns, fields)
         portal.sent = end
         more = portal.sent < len(result.rows)
         if first:
@@ -389,6 +411,25 @@ class WireSession:
         self.state.transaction.fail()
         await self.stream.put(error_response(refusal, offset=offset))
 
+    async def _stood_in(self, prepared: Prepared) -> WireStatement | None:
+        """The statement with something in the place of its parameters, for its columns alone."""
+        statement = prepared.statement
+        if statement is None or not statement.parameters:
+            return statement
+        numbers = (20, 21, 23, 700, 701, 1700)
+        stands = [
+            "1" if oid in numbers else _STAND_INS.get(oid, "NULL")
+            for oid in prepared.types[: statement.parameters]
+        ]
+        return await self._in_turns(statement.binding(stands))
+
+    async def _turn(self) -> None:
+        """Let others go on, and oneself once it is this person's turn."""
+        await self.shares.turn(self.subject)
+
+    async def _in_turns(self, steps: Generator[None, None, Result]) -> Result:
+        return await in_turns(steps, self._turn)
+
     def _prepared(self, name: str) -> Prepared:
         if name not in self.prepared:
             raise statement_unknown(name)
@@ -398,16 +439,3 @@ class WireSession:
         if name not in self.portals:
             raise portal_unknown(name)
         return self.portals[name]
-
-
-def _stood_in(prepared: Prepared) -> WireStatement | None:
-    """The statement with something in the place of its parameters, for its columns alone."""
-    statement = prepared.statement
-    if statement is None or not statement.parameters:
-        return statement
-    numbers = (20, 21, 23, 700, 701, 1700)
-    stands = [
-        "1" if oid in numbers else _STAND_INS.get(oid, "NULL")
-        for oid in prepared.types[: statement.parameters]
-    ]
-    return statement.bound(stands)

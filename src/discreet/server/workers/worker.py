@@ -30,9 +30,10 @@ from discreet.release.guarantee import guarantee_from_dict
 from discreet.server.jobs.json_values import json_text
 from discreet.server.jobs.kind import TOUCHED, JobKind, JobProduct, NeedsApproval, Task
 from discreet.server.jobs.registry import kind_named
-from discreet.server.refusals import described, failed
+from discreet.server.refusals import described, failed, lost
 from discreet.server.spends import spend_to_dict
-from discreet.server.workers.messages import WorkOrder, send
+from discreet.server.workers.messages import WorkOrder, reservation_id, send
+from discreet.server.workers.own_time import OwnTime
 from discreet.server.workers.owner_tasks import OWNER_TASKS
 from discreet.server.workers.owner_tasks.task import OwnerTaskCall
 
@@ -78,7 +79,18 @@ def work(pipe: Connection[Any, Any], settings: WorkerSettings) -> None:
         OrderHandler(project, settings, pipe) as place,
     ):
         while True:
-            send(pipe, place.reply(WorkOrder.from_bytes(pipe.recv_bytes())))
+            order = pipe.recv_bytes()
+            own = OwnTime()
+            reply = place.reply(WorkOrder.from_bytes(order))
+            send(pipe, {**reply, "took": own.seconds()})
+
+
+class _UnfinishedError(Exception):
+    """Another reservation for the same question is open."""
+
+    def __init__(self, reservation: str) -> None:
+        super().__init__()
+        self.reservation = reservation
 
 
 class OrderHandler:
@@ -94,7 +106,8 @@ class OrderHandler:
         self._curator: Curator | None = None
         self._sessions: dict[str, Session] = {}
         self._kept: dict[str, Any] = {}
-        self._reserved = False
+        self._order = WorkOrder("", {})
+        self._reserved = 0
 
     def reply(self, order: WorkOrder) -> dict[str, Any]:
         """Do what is ordered; once more on new tables where the old ones were replaced."""
@@ -105,7 +118,7 @@ class OrderHandler:
         return reply
 
     def _tried(self, order: WorkOrder) -> dict[str, Any]:
-        self._reserved = False
+        self._order, self._reserved = order, 0
         self._kept.pop(TOUCHED, None)
         try:
             if order.kind in OWNER_TASKS:
@@ -114,6 +127,8 @@ class OrderHandler:
             return self._job(order, kind_named(order.kind))
         except NeedsApproval as stop:
             return {"needs_approval": spend_to_dict(stop.price)}
+        except _UnfinishedError as stop:
+            return {"unfinished": stop.reservation}
         except DiscreetError as refusal:
             return {"refused": self._described(refusal, order), "touched": self._touched(refusal)}
         except ValidationError:
@@ -148,20 +163,46 @@ class OrderHandler:
     def _opened(self) -> Curator:
         if self._curator is None:
             curator = self._project.curator()
-            curator.context = replace(curator.context, on_reserved=self._on_reserved)
+            curator.context = replace(
+                curator.context,
+                on_reserved=self._on_reserved,
+                reservation_id=self._reservation_id,
+                on_unfinished=self._on_unfinished,
+            )
             self._curator = curator
         return self._curator
 
+    def _reservation_id(self) -> str | None:
+        job = self._order.job
+        return reservation_id(job, self._reserved) if job else None
+
+    def _on_unfinished(self, unfinished: list[str]) -> None:
+        """Leave it to the front to wait for what it has not given up."""
+        for each in unfinished:
+            if self._order.job and each not in self._order.lost:
+                raise _UnfinishedError(each)
+
     def _on_reserved(self, reservation: str) -> None:
-        self._reserved = True
+        self._reserved += 1
         send(self._pipe, {"reserved": reservation})
 
     def _touched(self, refusal: DiscreetError) -> bool:
         """Whether private rows may have had a part in a refusal."""
         late = isinstance(refusal, EngineFailed | LedgerError)
-        return late or self._reserved or bool(self._kept.get(TOUCHED))
+        return (
+            late
+            or self._was_charged_before(refusal)
+            or self._reserved > 0
+            or bool(self._kept.get(TOUCHED))
+        )
+
+    def _was_charged_before(self, refusal: DiscreetError) -> bool:
+        """Whether the ledger has this job's next reservation: it was charged, and then lost."""
+        return refusal.code == "reservation_closed" and refusal.received == self._reservation_id()
 
     def _described(self, refusal: DiscreetError, order: WorkOrder) -> dict[str, Any]:
+        if self._was_charged_before(refusal):
+            return described(lost())
         told = described(refusal, str(order.request.get("sql", "")))
         if refusal.code == "budget_exhausted" and order.account and told["remedy"] == LESS:
             told["remedy"] = ANOTHER_GRANT

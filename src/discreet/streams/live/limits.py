@@ -27,7 +27,14 @@ from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.streams.live.events import EventFields
-from discreet.streams.units import EventLevel, StreamUnit, UserLevel, UserWindow, WEvent
+from discreet.streams.units import (
+    EventLevel,
+    ItemLevel,
+    StreamUnit,
+    UserLevel,
+    UserWindow,
+    WEvent,
+)
 
 _TAG = 16
 
@@ -49,6 +56,13 @@ def limit_of(unit: StreamUnit, fields: EventFields) -> PersonLimit | None:
     """
     if isinstance(unit, EventLevel):
         return None
+    if isinstance(unit, ItemLevel):
+        raise InvalidParameter(
+            code="not_a_stream_unit",
+            expectation="a unit of events: a live stream counts what arrives, not what is present",
+            received="ItemLevel",
+            remedy="Feed a counter from PresentItems, or protect UserLevel(...).",
+        )
     if isinstance(unit, UserWindow | WEvent) and fields.id is not None:
         raise InvalidParameter(
             code="stream_window_ids",

@@ -7,8 +7,12 @@ again after a new connection; since an acknowledgement may get lost as well, eve
 the two crashes.
 
 Nobody is waited for: a sender that does not read what it is told is let go of once it can be told
-nothing more. A connection is one party: it is read a million lines ahead at most, so whoever sends
-on behalf of several people lets one of them hold up the others' events. Give each party its own.
+nothing more. A connection is one party: it is read a million lines or 16 megabytes ahead at most,
+and all of them together 64 megabytes, above which each has the 256th part of that. So whoever sends
+on behalf of several people lets one of them hold up the others' events. Give each party its own;
+there are at most 256, those that ended with lines here included, and where one more comes, the one
+that has been silent longest is let go of, if it has nothing here. A moment without descriptors ends
+nothing: accepting goes on.
 
 It listens on this machine alone unless told otherwise, and asks nobody who they are.
 
@@ -19,6 +23,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -31,6 +36,12 @@ from discreet.streams.sources.text_file import json_record
 
 _LONGEST = 1 << 20
 _MOST = 1 << 20
+_BYTES = 1 << 24
+_SENDERS = 256
+_TOTAL = 1 << 26
+_LINE = 64
+"""Bytes that a line takes beside its own."""
+_PAUSE = 0.05
 _BLOCK = 1 << 16
 _BATCH = 1 << 11
 
@@ -42,9 +53,17 @@ class _Sender:
     connection: socket.socket
     name: str = field(default_factory=random_id)  # a place is of this one alone
     arrived: list[bytes] = field(default_factory=list)
+    held: int = 0
+    rest: int = 0  # bytes of a line that has not ended
+    heard_at: float = field(default_factory=time.monotonic)
     handed_out: int = 0
     counted: int = 0
     open: bool = True
+
+    @property
+    def room(self) -> int:
+        """Bytes of memory that its lines take."""
+        return self.held + self.rest + _LINE * len(self.arrived)
 
 
 class LineSocket:
@@ -103,6 +122,7 @@ class LineSocket:
             for sender in self._senders:
                 if sender.handed_out:
                     sender.counted += sender.handed_out
+                    sender.held -= sum(map(len, sender.arrived[: sender.handed_out]))
                     del sender.arrived[: sender.handed_out]
                     sender.handed_out = 0
                     _tell(sender)
@@ -126,12 +146,32 @@ class LineSocket:
             try:
                 connection, _ = self._listener.accept()
             except OSError:
-                return
+                if self._open:  # no descriptor is left, for a while
+                    time.sleep(_PAUSE)
+                continue
             connection.settimeout(None)
             sender = _Sender(connection)
             with self._lock:
+                if not self._open or not self._makes_room():
+                    connection.close()
+                    continue
                 self._senders.append(sender)
             threading.Thread(target=self._receive, args=(sender,), daemon=True).start()
+
+    def _makes_room(self) -> bool:
+        """Let go of the sender that was silent longest, where there are too many; False: none."""
+        there = [each for each in self._senders if each.open or each.arrived]
+        if len(there) < _SENDERS:
+            return True
+        idle = [each for each in there if not each.arrived]
+        if not idle:
+            return False
+        oldest = min(idle, key=lambda each: each.heard_at)
+        oldest.open = False
+        self._senders.remove(oldest)
+        with suppress(OSError):
+            oldest.connection.shutdown(socket.SHUT_RDWR)
+        return True
 
     def _receive(self, sender: _Sender) -> None:
         rest, too_long = b"", False
@@ -148,12 +188,31 @@ class LineSocket:
             if len(rest) > _LONGEST:
                 rest, too_long = b"", True
             with self._lock:
+                sender.rest = len(rest)
                 sender.arrived += lines
+                sender.held += sum(map(len, lines))
+                if lines:
+                    sender.heard_at = time.monotonic()
                 # A connection that floods waits, and with it all whose events it carries.
-                while self._open and len(sender.arrived) > _MOST:
+                while self._open and self._must_wait(sender):
                     self._lock.wait()
+                if self._is_crowded(sender):  # lines that do not end: no tick makes room
+                    break
         with self._lock:
-            sender.open = False
+            sender.open, sender.rest = False, 0
+        sender.connection.close()
+
+    def _must_wait(self, sender: _Sender) -> bool:
+        """Whether a sender is so far ahead that it waits for a tick."""
+        if len(sender.arrived) > _MOST or sender.held > _BYTES:
+            return True
+        return bool(sender.arrived) and self._is_crowded(sender)
+
+    def _is_crowded(self, sender: _Sender) -> bool:
+        """Whether all have too much together, and this one more than its part of it."""
+        if sender.room <= _TOTAL // _SENDERS:
+            return False
+        return sum(each.room for each in self._senders) > _TOTAL
 
 
 def _tell(sender: _Sender) -> None:

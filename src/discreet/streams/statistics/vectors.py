@@ -92,10 +92,11 @@ class ClippedVectors:
         scaled = rows / np.where(largest > 0, largest, 1.0)
         norms = largest * np.sqrt(np.sum(scaled**2, axis=1, keepdims=True))
         clip = float(self.clip)
-        rows = rows * np.minimum(1.0, clip / np.where(norms > 0, norms, 1.0))
-        steps = np.rint(rows * 2.0**-self.exponent).astype(np.int64)
+        with np.errstate(all="ignore"):  # a quotient beyond all doubles is one; no norm warns
+            rows = rows * np.minimum(1.0, clip / np.where(norms > 0, norms, 1.0))
+        steps = np.rint(np.ldexp(rows, -self.exponent)).astype(np.int64)
         return sums_within(steps, int(self.contribution.largest))
 
     def answer(self, estimates: NDArray[Any]) -> Floats:
         """The sum, in the units of the vectors."""
-        return np.asarray(estimates, dtype=np.float64) * 2.0**self.exponent
+        return np.ldexp(np.asarray(estimates, dtype=np.float64), self.exponent)

@@ -33,6 +33,7 @@ from discreet.synthetic.evaluation.classifiers import (
     classifier_scores,
     discriminator_auc,
 )
+from discreet.synthetic.evaluation.correlations import correlation_gap, correlations
 from discreet.synthetic.evaluation.evaluation import NonPrivateEvaluation, TableScores
 from discreet.synthetic.evaluation.marginal_error import (
     cell_counts_of,
@@ -167,6 +168,8 @@ def _compared(
     shape = encoding.universe.shape
     split = RealSplit.of(real, randomness)
     names = encoding.universe.names
+    in_order = [encoding.columns[name] for name in names]
+    together = correlations(in_order, real)
 
     def scored(table: Codes, *, apart: bool) -> TableScores:
         errors = {k: total_variations(real, table, shape, marginal_sets(shape, k)) for k in ways}
@@ -181,6 +184,7 @@ def _compared(
             if apart and can_learn()
             else None,
             violations=_violations(encoding.columns, names, table, constraints),
+            correlation=correlation_gap(together, correlations(in_order, table)),
         )
 
     references = {
@@ -200,6 +204,7 @@ def _compared(
     }
     pairs = list(combinations(range(len(names)), 2))
     apart = total_variations(real, synthetic, shape, pairs)
+    kept = correlations(in_order, synthetic)
     return NonPrivateEvaluation(
         scores=scored(synthetic, apart=True),
         references=references,
@@ -207,6 +212,9 @@ def _compared(
         columns=shares,
         rare=rare_groups(encoding.columns, _named(names, real), _named(names, synthetic)),
         rows=(len(real), len(synthetic)),
+        correlations={
+            (names[a], names[b]): (value, kept[a, b]) for (a, b), value in together.items()
+        },
     )
 
 

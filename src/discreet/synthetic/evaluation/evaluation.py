@@ -24,6 +24,7 @@ class TableScores:
     Attributes:
         marginals: The mean total variation of marginals, by their number of columns.
         worst: The largest one, by their number of columns.
+        correlation: The mean distance of correlations of pairs of columns, if there are pairs.
         workload: The mean error of the queries that were asked for, as a share of all rows.
         classifier: Training on this table and testing on real rows, if a target was named.
         discriminator: The area under the curve of a classifier that tells it from the real table.
@@ -36,12 +37,14 @@ class TableScores:
     classifier: ClassifierScores | None = None
     discriminator: float | None = None
     violations: Mapping[str, int] = field(default_factory=dict)
+    correlation: float | None = None
 
     def listed(self) -> dict[str, float | None]:
         """The scores that are numbers, by what they are called in tables; the worst apart."""
         learnt = None if self.classifier is None else self.classifier.synthetic
         return {
             **{f"{k}-way TV": self.marginals[k] for k in sorted(self.marginals)},
+            "correlation gap": self.correlation,
             "workload": self.workload,
             "classifier": learnt,
             "told apart": self.discriminator,
@@ -58,6 +61,7 @@ class NonPrivateEvaluation:
         scores: Of the synthetic table.
         references: Of other tables: a 40 % subsample, independent columns, 25-anonymity.
         pairs: The total variation of each pair of columns, by their names.
+        correlations: Of each pair of columns, in the real and in the synthetic table.
         columns: For each column its labels, and shares in the real and the synthetic table.
         rare: Rare values in both tables.
         rows: How many real and synthetic rows there were.
@@ -69,6 +73,7 @@ class NonPrivateEvaluation:
     columns: Mapping[str, tuple[tuple[str, ...], Floats, Floats]]
     rare: tuple[RareGroup, ...]
     rows: tuple[int, int]
+    correlations: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
 
     @property
     def private(self) -> bool:
@@ -89,6 +94,8 @@ class NonPrivateEvaluation:
     def meaning(self) -> tuple[str, ...]:
         """What is good, for each kind of score that there is."""
         told = ["TV, total variation of marginals: 0 is best, 1 is nothing in common."]
+        if self.scores.correlation is not None:
+            told.append("Correlation gap, the mean distance of correlations of pairs: 0 is best.")
         if self.scores.workload is not None:
             told.append("Workload, the mean error of its queries as a share of rows: 0 is best.")
         if self.scores.classifier is not None:

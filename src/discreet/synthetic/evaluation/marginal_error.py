@@ -25,7 +25,7 @@ def marginal_sets(shape: tuple[int, ...], ways: int) -> Sets:
     """Places of the columns of each marginal; chosen by shape alone, and small enough to count."""
     columns = len(shape)
     number = math.comb(columns, ways)
-    step = -(-number // MOST_MARGINALS)
+    step = max(1, -(-number // MOST_MARGINALS))  # one column has no pairs
     chosen: Iterator[tuple[int, ...]] = islice(combinations(range(columns), ways), 0, None, step)
     return [each for each in chosen if math.prod(shape[p] for p in each) <= _LARGEST]
 

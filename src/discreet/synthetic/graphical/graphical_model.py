@@ -5,10 +5,12 @@ Source: 004b:A14; modern-data:A3.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +51,8 @@ class GraphicalModel:
     max_size: int = 1 << 24
     split: Mapping[str, Fraction] | None = None
     """The shares of the spend, by what they paid for; whoever keeps the model keeps them."""
+    misfit: float = 0.0
+    """About the squared error of a pair's counts, all cells together, where it was not measured."""
 
     @cached_property
     def _calibrated(self) -> CalibratedTree:
@@ -72,6 +76,33 @@ class GraphicalModel:
         places = [self.universe.place(name) for name in names]
         return self.total * self.merged.spread(self._marginals(places), places)
 
+    def measured_together(self, names: Sequence[str]) -> bool:
+        """Whether one set that was measured holds all of these attributes."""
+        wanted = {self.universe.place(name) for name in names}
+        return any(wanted <= set(places) for places in self.potentials)
+
+    def misfit_variance(self, names: Sequence[str], weights: Floats) -> float:
+        """About the squared error of a weighted count by what the model leaves out of pairs.
+
+        Columns by themselves were measured, so a pair errs in how its columns go together. To first
+        order that moves the count by its product with the mean weight in each of the pair's cells,
+        less the means of rows and columns; ``misfit`` lies in any such direction alike.
+        """
+        if not self.misfit:
+            return 0.0
+        table = np.maximum(self.marginal(names), 0.0) + 1e-9
+        found = 0.0
+        for pair in combinations(range(len(names)), 2):
+            if self.measured_together([names[axis] for axis in pair]):
+                continue
+            others = tuple(axis for axis in range(len(names)) if axis not in pair)
+            mean = (table * weights).sum(axis=others) / table.sum(axis=others)
+            for axis in (0, 1):
+                mean = mean - mean.mean(axis=axis, keepdims=True)
+            ways = math.prod(max(1, size - 1) for size in mean.shape)
+            found += self.misfit * float((mean**2).sum()) / ways
+        return found
+
     def sample(self, n: int | None = None, *, randomness: Source = SYSTEM) -> NDArray[np.int64]:
         rows = round(self.total) if n is None else count("n", n, least=0)
         return self.merged.split(sample_rows(self._calibrated, rows, randomness), randomness)
@@ -86,6 +117,7 @@ class GraphicalModel:
                 for places, values in self.potentials.items()
             ],
             "merged": self.merged.to_dict(),
+            "misfit": self.misfit,
         }
 
     @classmethod
@@ -105,4 +137,7 @@ class GraphicalModel:
             potentials[places] = unpacked(entry.get("values"))
             if potentials[places].shape != tuple(merged.sizes[place] for place in places):
                 raise not_plain()
-        return cls(universe, total, event, potentials, merged)
+        misfit = plain.get("misfit", 0.0)  # files of before say nothing of it
+        if not isinstance(misfit, float) or not 0 <= misfit < math.inf:
+            raise not_plain()
+        return cls(universe, total, event, potentials, merged, misfit=misfit)

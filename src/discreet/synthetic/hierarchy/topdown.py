@@ -37,6 +37,7 @@ from discreet.synthetic.hierarchy.level_noise import (
 from discreet.synthetic.hierarchy.levels import Hierarchy
 from discreet.synthetic.hierarchy.linear import descended
 from discreet.synthetic.hierarchy.measured import Measured, measure
+from discreet.synthetic.hierarchy.noisy_levels import noisy_levels
 from discreet.synthetic.hierarchy.tree import Tree
 
 
@@ -157,9 +158,10 @@ class TopDown(_Levels):
 
     Guarantee: the composition of the events of all measured levels, at the spend; all that follows
     is post-processing. ``errors`` are those of :class:`ToyDown`: counts that may not be negative
-    err less on sparse tables, and are a little too high where truth is near zero.
+    err less on sparse tables, and are a little too high where truth is near zero: the levels as
+    they were measured, without bias, are kept beside them.
 
-    Source: Abowd and others 2022. Proof: ``proofs/topdown.md``.
+    Source: Abowd and others 2022; 004d:D21. Proof: ``proofs/topdown.md``.
     """
 
     def release(self, counts: Counted) -> CellTable:
@@ -186,4 +188,5 @@ class TopDown(_Levels):
             numbers.append(done[nodes, detail])
         found, held = np.concatenate(cells), np.concatenate(numbers)
         order = np.argsort(found)
-        return CellTable(tree.universe, found[order], held[order], self.event)
+        levels = noisy_levels(tree, self.noises, measured)
+        return CellTable(tree.universe, found[order], held[order], self.event, levels)

@@ -5,17 +5,16 @@ Reading it needs neither tables nor a ledger, and is free.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.events.event import from_json as event_from_json
+from discreet.core.foreign_text import plain_json, refusing
 from discreet.queries.workload.universe import Attribute, Universe
-from discreet.release.guarantee import guarantee_from_dict
+from discreet.release.kept_guarantee import kept_guarantee
 from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.grouped_model import stored_model
 from discreet.synthetic.tables.private_rows import law_from_dict
@@ -25,22 +24,16 @@ from discreet.synthetic.tables.tables_release import FORM, TablesRelease
 
 def tables_from_json(text: str) -> TablesRelease:
     """The release that ``to_json`` wrote."""
-    try:
-        return _read(json.loads(text))
-    except DiscreetError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InvalidParameter(
-            code="synthetic_not_json",
-            expectation=f"a release of several tables of form {FORM}, as `save` wrote it",
-            received=type(error).__name__,
-            remedy="Pass the file unchanged, or upgrade discreet.",
-        ) from None
+    expected = f"a release of several tables of form {FORM}, as `save` wrote it"
+    with refusing(code="synthetic_not_json", expectation=expected):
+        found = _read(plain_json(text))
+        _ = repr(found), found.to_json(), found.sample(1)  # numbers and facts may be of any kind
+        return found
 
 
 def load_tables(path: str | PathLike[str]) -> TablesRelease:
     """The release of several tables that ``save`` wrote to a file."""
-    return tables_from_json(Path(path).read_text(encoding="utf-8"))
+    return tables_from_json(Path(path).read_text(encoding="utf-8", errors="replace"))
 
 
 def models_from_dict(
@@ -98,7 +91,7 @@ def _read(plain: dict[str, Any]) -> TablesRelease:
         keys=plain["keys"],
         encodings=encodings,
         model=model,
-        guarantee=guarantee_from_dict(plain["guarantee"]),
+        guarantee=kept_guarantee(plain["guarantee"], model.event, facts),
         event=model.event,
         facts=facts,
     )

@@ -13,7 +13,8 @@ from typing import Any, Protocol, TypeAlias
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.frontends.frame.term import Term, named, node_of
+from discreet.relational.frontends.frame.term import Term, named, node_of, require_few_nodes
+from discreet.relational.sql.tree import nodes
 
 Key: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
@@ -46,6 +47,10 @@ class Frame:
 
     tree: exp.Select
     analyst: Queryable | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse more parts than a question may have, before they are doubled again."""
+        require_few_nodes(len(nodes(self.tree)))
 
     @classmethod
     def of(cls, table: str, analyst: Queryable | None = None) -> Frame:

@@ -11,7 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.frontends.frame.term import Term, named, node_of
+from discreet.relational.frontends.frame.term import Term, named, node_of, require_few_nodes
 from discreet.relational.sql.aggregate_calls import called, marked
 
 Columnlike: TypeAlias = str | Term
@@ -25,9 +25,10 @@ def col(name: str, *, table: str | None = None) -> Term:
 def expr(text: str) -> Term:
     """An expression in SQL, for everything that has no operator: ``dp.expr("month(day)")``."""
     try:
+        require_few_nodes(len(text) // 2)  # a part has a letter, and most have several
         made: Any = sqlglot.parse_one(text, read="duckdb")
         return Term(marked(made))
-    except sqlglot.errors.SqlglotError:
+    except (sqlglot.errors.SqlglotError, RecursionError):
         pass
     raise InvalidParameter(
         code="sql_syntax",

@@ -14,6 +14,10 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
+from discreet.relational.sql.tree import nodes
+
+MOST_NODES = 50_000
+"""Parts of a question that is put together: as text, more would be longer than any may be."""
 
 Value: TypeAlias = "Term | bool | int | float | str | date | datetime | None"
 
@@ -26,6 +30,7 @@ class Term:
 
     def __init__(self, node: exp.Expression) -> None:
         """Hold a tree."""
+        require_few_nodes(len(nodes(node)))
         self.node = node
 
     def __add__(self, other: Value) -> Term:
@@ -128,6 +133,17 @@ class Term:
 
     def _from(self, kind: type[exp.Expression], other: Any) -> Term:
         return Term(kind(this=_inside(node_of(other)), expression=_inside(self.node)))
+
+
+def require_few_nodes(number: int) -> None:
+    """Refuse what has too many parts; a thing joined with itself has twice as many each time."""
+    if number > MOST_NODES:
+        raise InvalidParameter(
+            code="expression_too_large",
+            expectation=f"a question of at most {MOST_NODES} parts, each as often as it is used",
+            received=number,
+            remedy="Use a frame or a term fewer times; name its columns in an inner select.",
+        )
 
 
 def node_of(value: Any) -> exp.Expression:

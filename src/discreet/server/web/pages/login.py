@@ -8,9 +8,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.core.errors import DiscreetError
-from discreet.server.api.authentication import COOKIE, TheService, set_cookie
+from discreet.server.api.authentication import COOKIE, TheService, set_cookie, visitor_of
 from discreet.server.api.errors import status_of
-from discreet.server.api.logins import address_of
 from discreet.server.rights import Action
 from discreet.server.service import Service
 from discreet.server.services.authentication import BrowserLogin
@@ -48,8 +47,9 @@ async def log_in(service: TheService, request: Request) -> Response:
     form = await read_form(request)
     wanted, name = form.text("next"), form.text("name")
     try:
+        came = visitor_of(request)
         login = await service.authentication.by_password(
-            name, form.secret("password"), address=address_of(request)
+            name, form.secret("password"), address=came.address, device=came.device
         )
     except DiscreetError as refusal:
         return _door(service, wanted, name, refusal)
@@ -57,10 +57,10 @@ async def log_in(service: TheService, request: Request) -> Response:
 
 
 @router.get("/enter/{secret}")
-async def link(service: TheService, secret: str) -> Response:
+async def link(service: TheService, secret: str, request: Request) -> Response:
     """The form for a first password, for whoever holds a one-time link."""
     try:
-        person = await service.authentication.link_holder(secret)
+        person = await service.authentication.link_holder(secret, visitor=visitor_of(request))
     except DiscreetError as refusal:
         return told_refusal(refusal)
     return _threshold(secret, person.name)
@@ -70,11 +70,13 @@ async def link(service: TheService, secret: str) -> Response:
 async def first_login(service: TheService, secret: str, request: Request) -> Response:
     """Come in by a one-time link, which sets the password and is used up."""
     require_same_site(request)
-    form = await read_form(request)
+    form, came = await read_form(request), visitor_of(request)
+    person = await service.authentication.link_holder(secret, visitor=came)
     try:
-        login = await service.authentication.by_link(secret, password=form.secret("password"))
+        login = await service.authentication.by_link(
+            secret, password=form.secret("password"), visitor=came
+        )
     except DiscreetError as refusal:
-        person = await service.authentication.link_holder(secret)
         return _threshold(secret, person.name, refusal)
     return _inside(service, login, "")
 

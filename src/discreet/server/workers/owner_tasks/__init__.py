@@ -14,6 +14,7 @@ OWNER_TASKS: dict[str, OwnerTask] = {
     "entries": ledger.entries,
     "verify": ledger.verify,
     "released": ledger.released,
+    "reserved": ledger.reserved,
     "amend": ledger.amend,
     "backup": ledger.backup,
     "open_round": rounds.open_round,

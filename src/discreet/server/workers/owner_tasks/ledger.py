@@ -83,6 +83,12 @@ def released(call: OwnerTaskCall) -> dict[str, Any]:
     return {"released": {key: None if body is None else dict(body) for key, body in found.items()}}
 
 
+def reserved(call: OwnerTaskCall) -> dict[str, Any]:
+    """Which of these reservations were made, whatever came of them."""
+    named = map(str, call.request["reservations"])
+    return {"reserved": [each for each in named if call.curator.ledger.was_reserved(each)]}
+
+
 def amend(call: OwnerTaskCall) -> dict[str, Any]:
     """Change the numbers of the whole budget, for a reason that stays on record."""
     budget = call.ledger.amend(call.request["numbers"], reason=str(call.request["reason"]))

@@ -1,0 +1,79 @@
+"""Whose request it is, as far as that is known without looking anything up, and whose turn it is.
+
+A credential that let somebody in before stands for that person; everything else stands for the
+address it comes from. Each of them has a share of the event loop and so many requests under way, so
+that a flood of requests, with good tokens or bad ones, slows down whoever sends it and nobody else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from starlette.types import Scope
+
+from discreet.server.operations.fair_loop import LoopShares
+from discreet.server.services.login_attempts import Visitor
+from discreet.server.state.counters import TooMany
+
+MOST_UNDER_WAY = 128
+_MOST_KNOWN = 10_000
+_LET_IN = "discreet.let_in"
+_NAMES = (b"authorization", b"cookie")
+
+
+def note_let_in(scope: Scope, person: str) -> None:
+    """Tell that the credential of a request let somebody in."""
+    scope[_LET_IN] = person
+
+
+class RequestPace:
+    """Requests of each person and each address, at one front process."""
+
+    def __init__(self) -> None:
+        """Know nobody yet."""
+        self.shares = LoopShares()
+        self._known: OrderedDict[bytes, str] = OrderedDict()
+        self._under_way: Counter[str] = Counter()
+
+    def subject(self, scope: Scope) -> str:
+        """Who or where a request comes from."""
+        credential = _credential(scope)
+        if credential in self._known:
+            return self._known[credential]
+        client = scope.get("client") or ("", 0)
+        return f"address {Visitor(client[0]).network}"
+
+    def learn(self, scope: Scope) -> None:
+        """Remember whom a credential let in, and forget one that lets nobody in any more."""
+        credential, person = _credential(scope), scope.get(_LET_IN)
+        self._known.pop(credential, None)
+        if person is not None and credential:
+            self._known[credential] = person
+            if len(self._known) > _MOST_KNOWN:
+                self._known.popitem(last=False)
+
+    @contextmanager
+    def under_way(self, subject: str) -> Iterator[None]:
+        """One of a subject's requests, or a refusal where there are too many."""
+        if self._under_way[subject] >= MOST_UNDER_WAY:
+            raise TooMany(
+                code="too_many_requests",
+                expectation=f"at most {MOST_UNDER_WAY} requests of yours under way",
+                remedy="Wait for their answers.",
+            )
+        self._under_way[subject] += 1
+        try:
+            yield
+        finally:
+            self._under_way[subject] -= 1
+            if not self._under_way[subject]:
+                del self._under_way[subject]
+
+
+def _credential(scope: Scope) -> bytes:
+    """A digest of what a request says about who sends it; empty where it says nothing."""
+    said = b"\n".join(value for name, value in scope["headers"] if name in _NAMES)
+    return hashlib.sha256(said).digest() if said else b""

@@ -1,0 +1,209 @@
+"""Whatever one analyst sends, no step of the event loop grows with it, and others are served.
+
+``benchmarks/neighbours.py`` measures the whole matrix of actions and observations; here are the
+largest inputs of every door, one by one, and the longest step that each of them causes.
+"""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from discreet.core.guarantee import PureDP
+from discreet.server.operations.fair_loop import LoopShares
+from discreet.server.settings import WireSettings
+from discreet.server.wire.statements import LONGEST
+from tests.server.loop_steps import LONGEST as LONGEST_STEP
+from tests.server.running_service import ApiUser, RunningService
+from tests.server.wire.opened_wire import OpenedWire, opened_wire
+from tests.server.wire.raw_client import SYNC, bind, describe, error_of, parse, query
+
+pytestmark = pytest.mark.xdist_group("server")
+
+WIRE = {
+    "signs": query("SELECT " + "+" * (LONGEST - 7)),
+    "words": query("SELECT " + "a " * (LONGEST // 2 - 4)),
+    "statements": query("BEGIN;" * (LONGEST // 6)),
+    "few statements": query("BEGIN;" * 100),
+    "comments": query("/**/" * (LONGEST // 4)),
+    "names": query('SELECT "' + '""' * (LONGEST // 2 - 5) + '"'),
+    "command": query("SET x = " + "1," * (LONGEST // 2 - 5)),
+    "explained": query("EXPLAIN " + "(" * (LONGEST - 8)),
+    "parameters": parse("SELECT " + "$1," * (LONGEST // 3 - 4) + "1") + SYNC,
+    "filled in": parse("SELECT " + "$1," * 3000 + "1") + bind() + describe() + SYNC,
+    "tiny": SYNC * 2000,
+}
+HTTP = {
+    "keys": json.dumps({f"k{n}": 1 for n in range(60_000)}),
+    "numbers": "[" + "1," * 490_000 + "1]",
+    "lists": '{"sql": [' + "[]," * 330_000 + "[]]}",
+    "deep": "[" * 100_000 + "]" * 100_000,
+    "long": json.dumps({"sql": "SELECT " + "+" * 99_000, "epsilon": 1}),
+    "brackets": "[" * 900_000,
+}
+
+
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for their turn: what is measured is each step, and not the shares."""
+    monkeypatch.setattr(LoopShares, "missing", lambda *_: 0.0)
+
+
+@pytest.fixture
+def doors(running_service: RunningService) -> Iterator[OpenedWire]:
+    with opened_wire(running_service, WireSettings(port=0)) as opened:
+        yield opened
+
+
+def stepped(service: RunningService) -> float:
+    """The longest step since the last look."""
+    found, service.longest_step.seconds = service.longest_step.seconds, 0.0
+    return found
+
+
+@pytest.mark.usefixtures("unhurried")
+@pytest.mark.parametrize("name", WIRE)
+def test_no_message_holds_everybody_up(doors: OpenedWire, name: str) -> None:
+    ann = doors.service.person()
+    with doors.entered(ann) as client:
+        stepped(doors.service)
+        client.ask(WIRE[name])
+    assert stepped(doors.service) < LONGEST_STEP / 4
+
+
+@pytest.mark.usefixtures("unhurried")
+@pytest.mark.parametrize("name", HTTP)
+def test_no_body_holds_everybody_up(running_service: RunningService, name: str) -> None:
+    ann = running_service.person()
+    stepped(running_service)
+    headers = {"Content-Type": "application/json"}
+    reply = ann.http.post("/api/v1/questions", content=HTTP[name], headers=headers)
+    assert 400 <= reply.status_code < 500
+    assert reply.json()["code"] != "page_unknown"
+    assert stepped(running_service) < LONGEST_STEP
+
+
+def test_parameters_do_not_multiply_before_their_length_is_known(doors: OpenedWire) -> None:
+    """Three thousand places of one parameter of a tenth of a megabyte made 300 megabytes."""
+    long = b"x" * 90_000
+    filled = b"\0\0" + (0).to_bytes(2, "big") + (1).to_bytes(2, "big")
+    body = filled + len(long).to_bytes(4, "big") + long + (0).to_bytes(2, "big")
+    message = b"B" + (len(body) + 4).to_bytes(4, "big") + body
+    ann = doors.service.person()
+    with doors.entered(ann) as client:
+        found = client.ask(parse("SELECT " + "$1," * 3000 + "1") + message + SYNC)
+    assert error_of(found)["R"] == "statement_too_long"
+
+
+def test_length_counts_towards_the_rate(
+    running_service: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = running_service.service.runtime.settings
+    monkeypatch.setitem(settings.__dict__, "per_minute", 12)
+    ann, bob = running_service.analyst(), running_service.analyst()
+    long = {"sql": "SELECT " + "+" * 30_000, "epsilon": 1}
+    found = [ann.post("previews", long).json()["code"] for _ in range(3)]
+    assert "too_many_requests" in found
+    assert found[0] != "too_many_requests" or time.time() % 60 < 2, "a new minute may begin"
+    assert bob.ask(epsilon=0.1).status_code == 200
+
+
+def test_who_uses_up_a_share_waits_and_nobody_else_does() -> None:
+    now = 0.0
+    shares = LoopShares(share=0.1, burst=0.1, clock=lambda: now)
+    shares.spend("ann", 0.35)
+    assert shares.missing("ann") == pytest.approx(2.5)
+    assert shares.missing("bob") == 0
+    now = 2.0
+    assert shares.missing("ann") == pytest.approx(0.5)
+    now = 1000.0
+    shares.spend("ann", 0.05)
+    assert shares.missing("ann") == 0, "no more than the burst is saved up"
+
+
+def test_anothers_long_statements_cost_nobody_an_overrun_or_a_refusal(doors: OpenedWire) -> None:
+    """The attack that used up another's overruns, in small: five answers during eight of them."""
+    service = doors.service
+    ann, bob = service.person(), service.analyst(PureDP(epsilon=1))
+    bob.ask(epsilon=0.01)
+    clients = [doors.entered(ann) for _ in range(8)]
+    for client in clients:
+        client.send(WIRE["signs"] + WIRE["statements"])
+    took = []
+    for number in range(1, 6):
+        began = time.monotonic()
+        assert bob.ask(epsilon=0.01 + number / 1000).status_code == 200
+        took.append(time.monotonic() - began)
+    for client in clients:
+        client.sock.close()
+    assert sorted(took)[2] < 1.0, took
+    assert bob.get("account").json()["overruns_today"] == 0
+
+
+def half_open(service: RunningService, said: bytes, count: int) -> list[socket.socket]:
+    host, port = service.address.removeprefix("http://").split(":")
+    made = [socket.create_connection((host, int(port)), 10) for _ in range(count)]
+    for each in made:
+        each.sendall(said)
+    return made
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"GET /hea", b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"],
+)
+def test_half_open_connections_keep_nobody_out(
+    running_service: RunningService, ann: ApiUser, said: bytes
+) -> None:
+    waiting = half_open(running_service, said, 200)
+    time.sleep(0.2)
+    for _ in range(5):
+        assert ann.get("me").status_code == 200
+    assert waiting[0].recv(1) == b"", "who waited longest was let go of"
+    for each in waiting:
+        each.close()
+
+
+@pytest.fixture
+def ann(running_service: RunningService) -> ApiUser:
+    return running_service.person()
+
+
+def test_headers_and_bodies_have_a_deadline(
+    running_service: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from discreet.server.api import middleware
+    from discreet.server.operations import http_connection
+
+    monkeypatch.setattr(http_connection, "HEAD", 0.3)
+    monkeypatch.setattr(middleware, "_PATIENCE", 0.3)
+    began = time.monotonic()
+    (head,) = half_open(running_service, b"GET /health HTTP/1.1\r\nHost:", 1)
+    for _ in range(4):
+        time.sleep(0.05)
+        head.sendall(b" ")  # a drop now and then changes nothing
+    assert head.recv(10) == b""
+    (body,) = half_open(
+        running_service, b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", 1
+    )
+    assert body.recv(12) == b"HTTP/1.1 408"
+    assert time.monotonic() - began < 5
+    head.close()
+    body.close()
+
+
+def test_a_length_in_two_ways_is_refused(running_service: RunningService) -> None:
+    said = (
+        b"POST /api/v1/questions HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    )
+    (client,) = half_open(running_service, said, 1)
+    reply = b""
+    while part := client.recv(4096):
+        reply += part
+    client.close()
+    assert reply.startswith(b"HTTP/1.1 400")
+    assert b"request_misread" in reply
+    assert b"connection: close" in reply.lower()
