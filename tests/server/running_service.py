@@ -225,7 +225,9 @@ class RunningService:
         for each in self.clients:
             each.http.close()
         longest = self.longest_step
-        assert longest.seconds < LONGEST, f"{longest.what} held everybody up"
+        assert longest.seconds < LONGEST, (
+            f"{longest.what} held everybody up for {longest.seconds:.2f} s"
+        )
 
 
 @contextmanager

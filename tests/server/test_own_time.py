@@ -89,20 +89,27 @@ def crowded(*processors: int) -> Iterator[None]:
 
 @counted_by_the_system
 def test_beside_others_work_takes_what_it_takes_alone() -> None:
-    """On one processor with two others: the clock says three times as much, own time does not."""
+    """On one processor with two others: the clock says three times as much, own time does not.
+
+    The system counts waiting by its own ticks, so that a single reading is off by some: the median
+    of five counts.
+    """
     allowed = os.sched_getaffinity(0)
     processor = min(allowed)
+    took, elapsed = [], []
     try:
         with crowded(processor, processor):
             os.sched_setaffinity(0, {processor})  # of this thread alone, as the work is
-            began, ran, clock = time.monotonic(), time.thread_time(), OwnTime()
-            while time.thread_time() - ran < 0.3:
-                pass
-            took, elapsed = clock.seconds(), time.monotonic() - began
+            for _ in range(5):
+                began, ran, clock = time.monotonic(), time.thread_time(), OwnTime()
+                while time.thread_time() - ran < 0.3:
+                    pass
+                took.append(clock.seconds())
+                elapsed.append(time.monotonic() - began)
     finally:
         os.sched_setaffinity(0, allowed)
-    assert elapsed > 0.6, "nobody else was there"
-    assert 0.29 <= took < 0.45
+    assert median(elapsed) > 0.6, "nobody else was there"
+    assert 0.2 <= median(took) < 0.6 * median(elapsed)
 
 
 @counted_by_the_system

@@ -4,12 +4,14 @@ import struct
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
 
+from discreet.core.guarantee import PureDP
 from discreet.server.settings import WireSettings
-from tests.server.running_service import SERVICE, running
+from tests.server.running_service import SERVICE, ApiUser, running
 from tests.server.wire.opened_wire import PRICED, OpenedWire, opened_wire, spent
 from tests.server.wire.raw_client import RawClient, error_of, letters, query
 
@@ -32,26 +34,52 @@ def padded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedWire]:
         yield wire
 
 
+def _seconds(connection: psycopg.Connection[Any], text: str) -> float:
+    began = time.monotonic()
+    connection.execute(text)
+    return time.monotonic() - began
+
+
+def _code_after_cancel(
+    padded: OpenedWire, ann: ApiUser, connection: psycopg.Connection[Any], text: str
+) -> str:
+    """What a question is told that is given up as soon as it is worked on."""
+
+    def cancel() -> None:
+        end = time.monotonic() + 30
+        while not padded.service.at_work(ann) and time.monotonic() < end:
+            time.sleep(0.01)
+        connection.cancel_safe()
+
+    stopping = threading.Thread(target=cancel)
+    stopping.start()
+    try:
+        connection.execute(text)
+    except psycopg.errors.QueryCanceled as refusal:
+        return str(refusal)
+    finally:
+        stopping.join()
+    return "answered"  # it had left before it was given up
+
+
 def test_answers_leave_at_the_quantum_and_columns_at_once(padded: OpenedWire) -> None:
-    ann = padded.service.analyst()
+    ann = padded.service.analyst(PureDP(epsilon=9))
     with psycopg.connect(padded.dsn(ann), autocommit=True) as connection:
         ask = f"{PRICED} COUNT(*) AS n FROM visits"
         connection.execute(f"{ask} LIMIT 0")
-        began = time.monotonic()
-        connection.execute(f"{ask} LIMIT 0")
-        assert time.monotonic() - began < QUANTUM / 2
-        began = time.monotonic()
+        assert min(_seconds(connection, f"{ask} LIMIT 0") for _ in range(5)) < QUANTUM / 2
         first = connection.execute(ask).fetchall()
-        took = time.monotonic() - began
-        slot = min((QUANTUM * 2**k for k in range(6)), key=lambda each: abs(took - each))
-        assert -0.02 < took - slot < 0.3
+        late = []
+        for age in range(3):  # a busy machine may hold up some of them, after their moment
+            took = _seconds(connection, f"{ask} WHERE age > {age}")
+            assert took > QUANTUM - 0.02
+            late.append(took % QUANTUM)
+        assert min(late) < QUANTUM / 3
 
         # Given up while it waits: charged, and told so; the next to ask is told the stored answer.
-        stopping = threading.Timer(QUANTUM / 3, connection.cancel_safe)
-        stopping.start()
-        with pytest.raises(psycopg.errors.QueryCanceled, match="job_cancelled"):
-            connection.execute(f"{ask} WHERE age > 3")
-        stopping.join()
+        texts = (f"{ask} WHERE age > {7 + n}" for n in range(5))
+        told = (_code_after_cancel(padded, ann, connection, text) for text in texts)
+        assert any("job_cancelled" in code for code in told)
         assert connection.execute(ask).fetchall() == first
 
 
