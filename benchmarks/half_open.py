@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -46,7 +47,7 @@ class Served:
     """What became of others' requests."""
 
     seconds: list[float] = field(default_factory=list)
-    refused: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
 
     def p95(self) -> float:
         """The 95th percentile of their times."""
@@ -136,8 +137,8 @@ def others(address: str, wire: int, token: str, seconds: float) -> dict[str, Ser
                     ask_http(address, token)
                 else:
                     ask_wire(wire, token)
-            except (httpx.HTTPError, OSError, EOFError, AssertionError):
-                found[name].refused += 1
+            except (httpx.HTTPError, OSError, EOFError, AssertionError) as error:
+                found[name].refused[type(error).__name__] += 1
             else:
                 found[name].seconds.append(time.perf_counter() - began)
             time.sleep(0.05)
@@ -180,9 +181,9 @@ def run(connections: int, seconds: float) -> bool:
     holds = grown < MOST_LOG * max(1.0, seconds / 60)
     print(f"{connections} connections half open for {seconds:g} s; {flood.opened} were opened")
     for name, each in busy.items():
-        holds = holds and each.refused == 0 and len(each.seconds) > seconds
+        holds = holds and not each.refused and len(each.seconds) > seconds
         print(
-            f"  {name}: {len(each.seconds)} served, {each.refused} refused, "
+            f"  {name}: {len(each.seconds)} served, {each.refused.total()} refused {dict(each.refused)}, "
             f"p95 {1e3 * each.p95():.0f} ms (quiet: {1e3 * quiet[name].p95():.0f} ms), "
             f"longest {1e3 * max(each.seconds, default=0.0):.0f} ms"
         )

@@ -5,7 +5,7 @@
 
 A service runs as a process of its own. One analyst does one thing after the other as fast as eight
 connections allow; others meanwhile ask over HTTP, over the PostgreSQL protocol and through the
-client of the library, four of them each, and one looks at a page now and then. Each cell of the
+client of the library, six of them each, and one looks at a page now and then. Each cell of the
 matrix says how many of their requests were answered, how many were refused, and how the median, the
 95th percentile and the longest of their times moved against the quiet service. Of each action it is
 said how often it was answered, refused, and ended by an error; one that kept up no load does not
@@ -25,10 +25,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median, quantiles
@@ -59,7 +59,7 @@ from tests.server.wire.raw_client import (
 QUANTUM = 3.0
 _CONNECTIONS = 8
 _OBSERVERS = ("http", "page", "psql", "client")
-_EACH = {"http": 4, "page": 1, "psql": 4, "client": 4}
+_EACH = {"http": 6, "page": 1, "psql": 6, "client": 6}
 _PAUSE = {"http": 0.115, "page": 1.0, "psql": 0.115, "client": 0.115}
 """Seconds between two requests of an observer, who has 600 in a minute."""
 _NUMBERS = itertools.count(1)
@@ -73,6 +73,7 @@ class Doors:
     wire: int
     tokens: dict[str, str]
     cookies: dict[str, str]
+    actor: str = ""
 
     def http(self, name: str, *, timeout: float = 60) -> httpx.Client:
         """A client of somebody who has a token."""
@@ -164,7 +165,7 @@ def posting(path: str, body: bytes, kind: str = "application/json") -> Act:
     """Send one body again and again."""
 
     def act(doors: Doors) -> Iterator[bool]:
-        with doors.http("ann") as http:
+        with doors.http(doors.actor) as http:
             while True:
                 yield http.post(path, content=body, headers={"Content-Type": kind}).is_success
 
@@ -175,7 +176,7 @@ def getting(path: str, *, junk: bool = False) -> Act:
     """Look at one address again and again; with a token that nobody has, if ``junk``."""
 
     def act(doors: Doors) -> Iterator[bool]:
-        with doors.http("ann") as http:
+        with doors.http(doors.actor) as http:
             for number in itertools.count():
                 made = {"Authorization": f"Bearer dsc_{number:064d}"} if junk else {}
                 yield http.get(path, headers=made).is_success
@@ -187,16 +188,57 @@ def paging(doors: Doors) -> Iterator[bool]:
     """Send long forms to a page."""
     form = b"sql=" + b"%2B" * 200_000
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    with httpx.Client(base_url=doors.address, cookies=_cookie(doors, "ann"), timeout=60) as http:
+    with httpx.Client(
+        base_url=doors.address, cookies=_cookie(doors, doors.actor), timeout=60
+    ) as http:
         while True:
             yield http.post("/questions", content=form, headers=headers).is_success
+
+
+def looking(doors: Doors) -> Iterator[bool]:
+    """Look at the largest page again and again."""
+    with httpx.Client(base_url=doors.address, cookies=_cookie(doors, doors.actor)) as http:
+        while True:
+            yield http.get("/record", timeout=60).is_success
+
+
+def logging_in(doors: Doors) -> Iterator[bool]:
+    """Guess passwords of somebody else, and links."""
+    with httpx.Client(base_url=doors.address, timeout=60) as http:
+        for number in itertools.count():
+            guess = {"name": "http0", "password": f"a guess {number}"}
+            yield http.post("/api/v1/login", json=guess).is_success
+            made = {"password": f"a password {number}"}
+            yield http.post(f"/api/v1/links/{number:064d}", json=made).is_success
+
+
+def half_opening(doors: Doors) -> Iterator[bool]:
+    """Begin requests and entries, and finish none."""
+    host, port = doors.address.removeprefix("http://").split(":")
+    kept: deque[socket.socket] = deque(maxlen=50)
+    for number in itertools.count():
+        made = socket.create_connection((host, (int(port), doors.wire)[number % 2]), 10)
+        made.sendall((b"POST /api/v1/questions HTTP/1.1\r\nHos", b"\0\0\0\x20\0")[number % 2])
+        if len(kept) == kept.maxlen:
+            kept.popleft().close()
+        kept.append(made)
+        yield True
+        time.sleep(0.01)
+
+
+def previewing(doors: Doors) -> Iterator[bool]:
+    """Ask for prices through the client, of questions that nobody asked before."""
+    remote = dp.connect(doors.address, doors.tokens[doors.actor])
+    while True:
+        remote.preview(counted(), spend=dp.PureDP(epsilon=0.001))
+        yield True
 
 
 def saying(*messages: bytes) -> Act:
     """Send messages of the PostgreSQL protocol again and again, and read what comes."""
 
     def act(doors: Doors) -> Iterator[bool]:
-        with doors.entered("ann") as client:
+        with doors.entered(doors.actor) as client:
             while True:
                 yield "E" not in letters(client.ask(b"".join(messages)))
 
@@ -205,7 +247,7 @@ def saying(*messages: bytes) -> Act:
 
 def flooding(doors: Doors) -> Iterator[bool]:
     """Send tiny messages without waiting for any answer."""
-    with doors.entered("ann") as client:
+    with doors.entered(doors.actor) as client:
         reader = threading.Thread(target=client.rest, daemon=True)
         reader.start()
         while True:
@@ -215,7 +257,7 @@ def flooding(doors: Doors) -> Iterator[bool]:
 
 def asking(doors: Doors) -> Iterator[bool]:
     """Ask through the client, heavy questions one after the other."""
-    remote = dp.connect(doors.address, doors.tokens["ann"])
+    remote = dp.connect(doors.address, doors.tokens[doors.actor])
     while True:
         number = next(_NUMBERS)
         sql = (
@@ -229,7 +271,7 @@ def asking(doors: Doors) -> Iterator[bool]:
 def connecting(doors: Doors) -> Iterator[bool]:
     """Come in by psql and leave, again and again."""
     while True:
-        with doors.entered("ann"):
+        with doors.entered(doors.actor):
             yield True
 
 
@@ -254,8 +296,17 @@ ACTIONS: dict[str, Act | None] = {
     "requests": getting("/api/v1/me"),
     "junk_tokens": getting("/api/v1/me", junk=True),
     "history": getting("/api/v1/history?count=100"),
+    "pages": looking,
+    "guesses": logging_in,
+    "half_open": half_opening,
+    "client_previews": previewing,
     "client_questions": asking,
 }
+
+
+def actor_of(action: str) -> str:
+    """Who does it: for each action somebody else, who owes nothing for another one."""
+    return f"actor{list(ACTIONS).index(action)}"
 
 
 @dataclass
@@ -304,7 +355,8 @@ def going_on(doors: Doors, action: str) -> Iterator[Load]:
     if ACTIONS[action] is None:
         yield load
         return
-    process = context.Process(target=keep_doing, args=(doors, action, load), daemon=True)
+    who = replace(doors, actor=actor_of(action))
+    process = context.Process(target=keep_doing, args=(who, action, load), daemon=True)
     process.start()
     end = time.monotonic() + 60
     while not any(load.counts[:]) and time.monotonic() < end:
@@ -356,12 +408,13 @@ def both_doors(folder: Path, quantum: float) -> Iterator[Doors]:
         probe.bind(("127.0.0.1", 0))
         wire = int(probe.getsockname()[1])
     more = f"quantum = {quantum}\noverruns = 20\nwait = 50"
-    settings = SERVICE.replace('quantum = "off"', more).replace("workers = 256", "workers = 16")
+    settings = SERVICE.replace('quantum = "off"', more).replace("workers = 256", "workers = 48")
     settings = settings.replace("per_minute = 100000", "per_minute = 600")
     place = hospital(folder, service=f"{settings}\n[service.wire]\nport = {wire}\n")
-    names = ["ann", *(name for _, name in observers())]
+    actors = [actor_of(action) for action in ACTIONS]
+    names = [*actors, *(name for _, name in observers())]
     _, tokens = asyncio.run(people_with_budgets(place, names, dp.PureDP(epsilon=20)))
-    cookies = asyncio.run(_cookies(place, ["ann", "page0"]))
+    cookies = asyncio.run(_cookies(place, [*actors, "page0"]))
     replica = Replica(place)
     try:
         found = {name: each.token for name, each in tokens.items()}
@@ -453,7 +506,7 @@ def overruns(doors: Doors) -> dict[str, int]:
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=20.0, help="for each action")
+    parser.add_argument("--seconds", type=float, default=16.0, help="for each action")
     parser.add_argument("--only", nargs="*", default=[], choices=list(ACTIONS))
     parser.add_argument("--quantum", type=float, default=QUANTUM)
     given = parser.parse_args()

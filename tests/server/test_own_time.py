@@ -2,12 +2,13 @@
 
 import os
 import random
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
+from subprocess import PIPE, Popen
 
 import pytest
 
@@ -68,22 +69,29 @@ def test_own_time_is_never_less_than_what_ran_and_never_more_than_what_elapsed()
     assert min(seen.values()) > 200
 
 
-def busy(processor: int) -> None:
-    os.sched_setaffinity(0, {processor})
-    while os.getppid() > 1:
+BUSY = """
+import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])})
+print("busy", flush=True)
+while os.getppid() == int(sys.argv[2]):
+    for _ in range(100_000):
         pass
+"""
 
 
 @contextmanager
 def crowded(*processors: int) -> Iterator[None]:
-    """Others' work on these processors, for a while."""
+    """Others' work on these processors, from when all of it is under way."""
     with ExitStack() as stack:
+        started = []
         for each in processors:
-            process = get_context("spawn").Process(target=busy, args=(each,), daemon=True)
-            process.start()
-            stack.callback(process.join)
+            command = [sys.executable, "-I", "-c", BUSY, str(each), str(os.getpid())]
+            process = stack.enter_context(Popen(command, stdout=PIPE))
             stack.callback(process.kill)
-        time.sleep(0.5)
+            started.append(process)
+        for process in started:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"busy\n"
         yield
 
 
@@ -91,25 +99,26 @@ def crowded(*processors: int) -> Iterator[None]:
 def test_beside_others_work_takes_what_it_takes_alone() -> None:
     """On one processor with two others: the clock says three times as much, own time does not.
 
-    The system counts waiting by its own ticks, so that a single reading is off by some: the median
-    of five counts.
+    Own time is never less than what ran. That it is hardly more is asked of the best of five: what
+    else goes on here may make the work wait for something that is no processor.
     """
     allowed = os.sched_getaffinity(0)
     processor = min(allowed)
-    took, elapsed = [], []
+    tried: list[tuple[float, float]] = []
     try:
         with crowded(processor, processor):
             os.sched_setaffinity(0, {processor})  # of this thread alone, as the work is
-            for _ in range(5):
+            while len(tried) < 5 and not any(took < elapsed / 2 for took, elapsed in tried):
                 began, ran, clock = time.monotonic(), time.thread_time(), OwnTime()
                 while time.thread_time() - ran < 0.3:
                     pass
-                took.append(clock.seconds())
-                elapsed.append(time.monotonic() - began)
+                took, elapsed = clock.seconds(), time.monotonic() - began
+                assert 0.29 <= took <= elapsed
+                assert elapsed > 0.5, "nobody else was there"
+                tried.append((took, elapsed))
     finally:
         os.sched_setaffinity(0, allowed)
-    assert median(elapsed) > 0.6, "nobody else was there"
-    assert 0.2 <= median(took) < 0.6 * median(elapsed)
+    assert min(took for took, _ in tried) < 0.45, tried
 
 
 @counted_by_the_system

@@ -1,11 +1,15 @@
 """The catalogue: public declarations, and no way out of it."""
 
 import asyncio
+import threading
+import time
+from typing import cast
 
+import duckdb
 import pytest
 
 from discreet.core.errors import DiscreetError
-from discreet.server.wire.catalogue.catalogue import Catalogue
+from discreet.server.wire.catalogue.catalogue import Catalogue, _interrupted_late
 from discreet.server.wire.catalogue.translate import SessionFacts
 from discreet.server.wire.rowset import RowSet
 from discreet.server.wire.statements import statements
@@ -132,3 +136,27 @@ def test_there_is_no_way_out(text: str) -> None:
         "price_missing",
     )
     assert list(asked("SELECT 1").rows) == [(1,)]
+
+
+class Interrupted:
+    """Stands for a cursor, and counts how often it was told to stop."""
+
+    count = 0
+
+    def interrupt(self) -> None:
+        self.count += 1
+
+
+def test_what_waits_because_of_others_is_not_given_up_and_what_works_too_long_is() -> None:
+    """The limit is of the thread's own work: a clock on the wall would tell of others' load."""
+    waiting, working = Interrupted(), Interrupted()
+    with _interrupted_late(cast("duckdb.DuckDBPyConnection", waiting), threading.get_ident()):
+        time.sleep(0.7)
+    assert waiting.count == 0
+    with _interrupted_late(cast("duckdb.DuckDBPyConnection", working), threading.get_ident()):
+        began, ends = time.thread_time(), time.monotonic() + 60
+        while not working.count and time.monotonic() < ends:
+            pass
+        worked = time.thread_time() - began
+    assert working.count > 0
+    assert worked > 0.4

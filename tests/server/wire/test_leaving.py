@@ -4,14 +4,13 @@ import struct
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import psycopg
 import pytest
 
 from discreet.core.guarantee import PureDP
 from discreet.server.settings import WireSettings
-from tests.server.running_service import SERVICE, ApiUser, running
+from tests.server.running_service import SERVICE, running
 from tests.server.wire.opened_wire import PRICED, OpenedWire, opened_wire, spent
 from tests.server.wire.raw_client import RawClient, error_of, letters, query
 
@@ -34,52 +33,47 @@ def padded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedWire]:
         yield wire
 
 
-def _seconds(connection: psycopg.Connection[Any], text: str) -> float:
-    began = time.monotonic()
-    connection.execute(text)
-    return time.monotonic() - began
-
-
-def _code_after_cancel(
-    padded: OpenedWire, ann: ApiUser, connection: psycopg.Connection[Any], text: str
-) -> str:
-    """What a question is told that is given up as soon as it is worked on."""
-
-    def cancel() -> None:
-        end = time.monotonic() + 30
-        while not padded.service.at_work(ann) and time.monotonic() < end:
-            time.sleep(0.01)
-        connection.cancel_safe()
-
-    stopping = threading.Thread(target=cancel)
-    stopping.start()
-    try:
-        connection.execute(text)
-    except psycopg.errors.QueryCanceled as refusal:
-        return str(refusal)
-    finally:
-        stopping.join()
-    return "answered"  # it had left before it was given up
+TRIES = 6
+"""Of which one has to be on time: what else the machine does delays some, and makes none early."""
 
 
 def test_answers_leave_at_the_quantum_and_columns_at_once(padded: OpenedWire) -> None:
     ann = padded.service.analyst(PureDP(epsilon=9))
     with psycopg.connect(padded.dsn(ann), autocommit=True) as connection:
-        ask = f"{PRICED} COUNT(*) AS n FROM visits"
-        connection.execute(f"{ask} LIMIT 0")
-        assert min(_seconds(connection, f"{ask} LIMIT 0") for _ in range(5)) < QUANTUM / 2
-        first = connection.execute(ask).fetchall()
-        late = []
-        for age in range(3):  # a busy machine may hold up some of them, after their moment
-            took = _seconds(connection, f"{ask} WHERE age > {age}")
-            assert took > QUANTUM - 0.02
-            late.append(took % QUANTUM)
-        assert min(late) < QUANTUM / 3
 
-        # Given up while it waits: charged, and told so; the next to ask is told the stored answer.
-        texts = (f"{ask} WHERE age > {7 + n}" for n in range(5))
-        told = (_code_after_cancel(padded, ann, connection, text) for text in texts)
-        assert any("job_cancelled" in code for code in told)
+        def timed(ask: str) -> float:
+            began = time.monotonic()
+            connection.execute(ask)
+            return time.monotonic() - began
+
+        ask = f"{PRICED} COUNT(*) AS n FROM visits"
+        assert min(timed(f"{ask} LIMIT 0") for _ in range(TRIES)) < QUANTUM / 2
+        took: list[float] = []
+        while len(took) < TRIES and not any(each % QUANTUM < 0.15 for each in took):
+            took.append(timed(f"{ask} WHERE age > {len(took)}"))
+        assert min(took) > QUANTUM - 0.02
+        assert any(each % QUANTUM < 0.15 for each in took), took
+
+
+def test_a_question_that_is_given_up_while_it_waits_is_told_so(padded: OpenedWire) -> None:
+    """It is charged all the same, and who asks what was answered before has the stored answer."""
+    ann = padded.service.analyst(PureDP(epsilon=9))
+    with psycopg.connect(padded.dsn(ann), autocommit=True) as connection:
+        ask = f"{PRICED} COUNT(*) AS n FROM visits"
+        first = connection.execute(ask).fetchall()
+        told = None
+        for number in range(TRIES):  # one that is late finds nothing to stop
+            stopping = threading.Timer(QUANTUM / 3, connection.cancel_safe)
+            stopping.start()
+            try:
+                connection.execute(f"{ask} WHERE age > {3 + number}")
+            except psycopg.errors.QueryCanceled as error:
+                told = str(error)
+                break
+            finally:
+                stopping.join()
+        assert told is not None
+        assert "job_cancelled" in told
         assert connection.execute(ask).fetchall() == first
 
 

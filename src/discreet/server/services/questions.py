@@ -183,7 +183,7 @@ class Questions:
         end = asyncio.get_running_loop().time() + LEASE / SECOND
         with suppress(DiscreetError):  # whoever waits looks next, and is told
             while asyncio.get_running_loop().time() < end:
-                if not await self._runtime.state.read(jobs.is_held, job):
+                if not await self._runtime.state.read(jobs.is_worked_on, job):
                     return
                 await asyncio.sleep(_LOOK / 5)
 

@@ -300,6 +300,13 @@ def is_held(connection: Connection, job: str) -> bool:
     return connection.execute(held).first() is not None
 
 
+def is_worked_on(connection: Connection, job: str) -> bool:
+    """Whether somebody has the lease of a job, and has not written down what came of it."""
+    nothing = [jobs.c[each].is_(None) for each in ("error", "release_id", "result")]
+    held = select(jobs.c.id).where(jobs.c.id == job, jobs.c.lease_until > now(), *nothing)
+    return connection.execute(held).first() is not None
+
+
 def held_by(connection: Connection, *, person: str) -> list[str]:
     """The jobs of a person that somebody has the lease of."""
     held = select(jobs.c.id).where(jobs.c.person_id == person, jobs.c.lease_until > now())

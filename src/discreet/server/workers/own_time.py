@@ -34,15 +34,17 @@ class OwnTime:
 
     def __init__(self) -> None:
         """Begin."""
+        self._began = (
+            time.monotonic()
+        )  # first here and last below: no waiting counts that is outside
         self._threads, self._ran = thread_times(), time.process_time()
-        self._began = time.monotonic()
 
     def seconds(self) -> float:
         """What the work took by itself until now."""
+        ran, after = time.process_time() - self._ran, thread_times()
         elapsed = time.monotonic() - self._began
-        ran = time.process_time() - self._ran
         return own_seconds(
-            elapsed, ran=ran, before=self._threads, after=thread_times(), processors=_processors()
+            elapsed, ran=ran, before=self._threads, after=after, processors=_processors()
         )
 
 

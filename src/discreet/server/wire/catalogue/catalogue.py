@@ -1,12 +1,14 @@
 """The catalogue of a service: an engine in memory that holds public facts, and nothing else.
 
-It has no access to files, cannot be configured by what it is asked, and gives up after a moment.
+It has no access to files, cannot be configured by what it is asked, and gives up after so much work
+of its own: what others do meanwhile refuses nobody anything.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +32,9 @@ from discreet.server.wire.statements import WireStatement
 from discreet.server.wire.types import WireType
 
 _SECONDS = 0.5
-"""After which a question about the catalogue is given up."""
+"""Of processor time, after which a question about the catalogue is given up."""
+_LOOK = 0.02
+"""Seconds between two looks at what it took."""
 _MOST_ROWS = 10_000
 _TOO_DEEP, _MISSING = "too deep a statement", "something the catalogue does not have"
 _ENGINE = {
@@ -91,7 +95,7 @@ class Catalogue:
             raise not_understood(_TOO_DEEP) from None
         cursor = self._engine.cursor()
         try:
-            with _interrupted_late(cursor):
+            with _interrupted_late(cursor, threading.get_ident()):
                 cursor.execute(text)
                 found = cursor.fetchmany(_MOST_ROWS)
                 described = cursor.description or []
@@ -133,14 +137,30 @@ def _quoted(name: str) -> str:
 
 
 @contextmanager
-def _interrupted_late(cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Interrupt what takes too long."""
-    timer = threading.Timer(_SECONDS, cursor.interrupt)
-    timer.start()
+def _interrupted_late(cursor: duckdb.DuckDBPyConnection, thread: int) -> Iterator[None]:
+    """Interrupt what takes too much of the one thread that works on it, however long that lasts."""
+    began, over = _worked(thread), threading.Event()
+
+    def look() -> None:
+        while not over.wait(_LOOK):
+            if _worked(thread) - began > _SECONDS:
+                cursor.interrupt()
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
     try:
         yield
     finally:
-        timer.cancel()
+        over.set()
+        watcher.join()
+
+
+def _worked(thread: int) -> float:
+    """Seconds of processor time that a thread of this process has had; where unknown, the clock."""
+    try:
+        return time.clock_gettime(time.pthread_getcpuclockid(thread))
+    except (AttributeError, OSError):  # not on every system
+        return time.monotonic()
 
 
 def _form(kind: str) -> WireType:
@@ -157,6 +177,6 @@ def _plain(value: Any) -> Any:
 def _too_long() -> InvalidParameter:
     return InvalidParameter(
         code="catalogue_too_long",
-        expectation=f"questions about the catalogue that take at most {_SECONDS:g} seconds",
+        expectation=f"questions about the catalogue that take at most {_SECONDS:g} seconds of work",
         remedy="Ask for fewer tables at a time.",
     )
