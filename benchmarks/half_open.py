@@ -183,7 +183,8 @@ def run(connections: int, seconds: float) -> bool:
     for name, each in busy.items():
         holds = holds and not each.refused and len(each.seconds) > seconds
         print(
-            f"  {name}: {len(each.seconds)} served, {each.refused.total()} refused {dict(each.refused)}, "
+            f"  {name}: {len(each.seconds)} served, "
+            f"{each.refused.total()} refused {dict(each.refused)}, "
             f"p95 {1e3 * each.p95():.0f} ms (quiet: {1e3 * quiet[name].p95():.0f} ms), "
             f"longest {1e3 * max(each.seconds, default=0.0):.0f} ms"
         )
