@@ -3,7 +3,7 @@
 Without a price it shows real numbers, and what it returns is marked: for the data owner alone. With
 ``spend=`` the distances are noisy, and cost what their event says.
 
-Source: 004d:D7, D8, D10; 000b:B18; contract, "What may be seen".
+Source: 004c:9-8; 004d:D7, D8, D10; 000b:B18; contract, "What may be seen".
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def _compared(
             workload=None if workload is None else _workload_error(workload, real, table),
             classifier=None
             if target is None
-            else classifier_scores(target, names.index(target), split, table, randomness),
+            else classifier_scores(target, names, split, table, randomness),
             discriminator=discriminator_auc(real, table, randomness)
             if apart and can_learn()
             else None,

@@ -42,11 +42,13 @@ class TableScores:
     def listed(self) -> dict[str, float | None]:
         """The scores that are numbers, by what they are called in tables; the worst apart."""
         learnt = None if self.classifier is None else self.classifier.synthetic
+        agreed = None if self.classifier is None else self.classifier.agreement
         return {
             **{f"{k}-way TV": self.marginals[k] for k in sorted(self.marginals)},
             "correlation gap": self.correlation,
             "workload": self.workload,
             "classifier": learnt,
+            "importance": agreed,
             "told apart": self.discriminator,
         }
 
@@ -105,6 +107,11 @@ class NonPrivateEvaluation:
                 f"{best.real:.3f} right after training on real rows is what to come near to, "
                 f"{best.majority:.3f} by always saying its most frequent value is nothing learnt."
             )
+            if best.agreement is not None:
+                told.append(
+                    "Importance, the rank correlation of how much that classifier and one of real "
+                    "rows use each column: 1 is best, 0 is none; of few columns it says little."
+                )
         if any(each.discriminator is not None for each in self.tables.values()):
             told.append(
                 "Told apart from real rows by a classifier (AUC): 0.5 is best, 1 is always."

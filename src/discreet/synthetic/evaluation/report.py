@@ -68,6 +68,19 @@ def report(found: NonPrivateEvaluation) -> str:
             "</p>",
             _figure(pair_picture(found.pairs)),
         ]
+    if found.scores.classifier is not None and found.scores.classifier.importances:
+        parts += [
+            "<h2>Importance of columns</h2>",
+            "<p>How far shuffling a column among real rows moves what the classifier predicts, "
+            "after training on real and on synthetic rows. They should be alike.</p>",
+            _table(
+                ("column", "real", "synthetic"),
+                (
+                    (name, f"{real:.4f}", f"{made:.4f}")
+                    for name, (real, made) in found.scores.classifier.importances.items()
+                ),
+            ),
+        ]
     parts.append("<h2>Columns</h2>")
     parts.append(
         '<p>Shares of rows, which should be alike: <span class="key real"></span> real, '
