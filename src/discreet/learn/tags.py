@@ -15,6 +15,9 @@ from discreet.core.written import Form
 
 Kind = TypeVar("Kind", bound=type)
 
+_LATER = {"features_", "bounds_"}
+"""Fitted attributes that models of the first files do not have."""
+
 
 @dataclass(frozen=True)
 class ModelForm:
@@ -27,6 +30,11 @@ class ModelForm:
     def tag(self) -> str:
         """The name of the kind of model."""
         return self.parameters.tag
+
+    @property
+    def required(self) -> set[str]:
+        """The fitted attributes that every file of such a model holds."""
+        return {now for name, now in self.fitted.names if name not in _LATER}
 
 
 FORMS: dict[type, ModelForm] = {}

@@ -15,6 +15,7 @@ from discreet.core.parameters import nonnegative
 from discreet.learn.box import Box
 from discreet.learn.coefficient_intervals import NoisyNormalEquations
 from discreet.learn.random_splits import RandomSplits
+from discreet.learn.tags import FORMS
 
 _METHODS = ("predict", "predict_proba", "decision_function", "transform")
 _OF_FEATURES = {
@@ -22,8 +23,12 @@ _OF_FEATURES = {
     *("components_", "cluster_centers_", "bounds_"),
 }
 """Arrays with a number for each feature, last."""
+_OF_CLASSES = {"class_prior_", "theta_", "var_", "coef_", "intercept_"}
+"""Arrays of classifiers with a row for each class."""
 _MOST = 1 << 20
 """Features of a model."""
+_LARGEST = 2.0**200
+"""Of numbers that are multiplied with each other later: products stay finite."""
 
 
 def require_usable(model: Any, values: dict[str, Any]) -> None:
@@ -31,11 +36,15 @@ def require_usable(model: Any, values: dict[str, Any]) -> None:
     features = model.n_features_in_
     if type(features) is not int or not 1 <= features <= _MOST:
         raise ValueError
+    if not FORMS[type(model)].required <= values.keys():
+        raise KeyError
     for name, value in values.items():
         if name.endswith("_"):
             _require_fitted(name, value, features)
-    if hasattr(model, "_ridge"):
-        nonnegative("alpha", model._ridge())
+    if "classes_" in values:
+        _require_classes(values)
+    if hasattr(model, "_ridge") and nonnegative("alpha", model._ridge()) > _LARGEST:
+        raise ValueError
     rows = _public_rows(model, features)
     with np.errstate(all="ignore"):
         for method in _METHODS:
@@ -75,6 +84,23 @@ def _require_fitted(name: str, value: Any, features: int) -> None:
                 raise ValueError(name)
 
 
+def _require_classes(values: dict[str, Any]) -> None:
+    """Every class has its numbers, and no number is of a class that there is not.
+
+    Of two classes a linear classifier has one line between them.
+    """
+    classes = len(values["classes_"])
+    for name in values.keys() & _OF_CLASSES:
+        rows = np.shape(values[name])[:1]
+        line = name in {"coef_", "intercept_"} and classes == 2
+        if rows != ((1,) if line else (classes,)):
+            raise ValueError(name)
+    if "splits_" in values:
+        trees, depth = len(values["splits_"]), values["splits_"][0].depth
+        if np.shape(values["leaf_counts_"]) != (trees, 1 << depth, classes):
+            raise ValueError(trees)
+
+
 def _require_numbers(name: str, value: Any) -> None:
     single = isinstance(value, int | float) and not isinstance(value, bool)
     array = isinstance(value, np.ndarray) and value.dtype.kind in "fi" and value.size > 0
@@ -104,5 +130,5 @@ def _require_equations(equations: Any, features: int) -> None:
     shapes = equations.square.shape, equations.mixed.shape
     if shapes != ((features + 1, features + 1), (features + 1,)):
         raise ValueError
-    if not all(np.isfinite(each).all() for each in numbers) or min(equations.scales) <= 0:
+    if not all((np.abs(each) <= _LARGEST).all() for each in numbers) or min(equations.scales) <= 0:
         raise ValueError

@@ -28,10 +28,12 @@ _REFUSALS = (DiscreetError, ArithmeticError, ValueError, TypeError, RecursionErr
 def kept_guarantee(plain: Any, event: Event, facts: Mapping[str, Any]) -> Guarantee:
     """The guarantee that was written, checked against the event and the facts beside it."""
     guarantee, private = guarantee_from_dict(plain), facts.get("private", True)
-    if not isinstance(private, bool) or (private and not keeps(guarantee, event)):
+    told = isinstance(private, bool) and guarantee.unit is not None
+    if not told or (private and not keeps(guarantee, event)):
         raise InvalidParameter(
             code="guarantee_not_plain",
-            expectation="a guarantee that the event beside it keeps, by the event's own price",
+            expectation="a guarantee that says whom it protects, and that the event beside it "
+            "keeps, by the event's own price",
             received=type(guarantee).__name__,
             remedy="Pass what was written, unchanged.",
         )

@@ -78,13 +78,18 @@ def noise_from_dict(plain: Mapping[str, object], universe: Universe) -> AnswerNo
 
 
 def law_from(plain: Mapping[str, object]) -> Distribution:
-    """The law of one draw, as it was written."""
+    """The law of one draw, as it was written; one whose squares floats have no room for is none."""
     law = plain.get("law")
     if not isinstance(law, Mapping):
         raise not_plain()
-    return distribution_from_dict(law)
+    found = distribution_from_dict(law)
+    if not 1 / _LARGEST <= found.step <= _LARGEST or not 1 / _LARGEST <= found.spread <= _LARGEST:
+        raise not_plain()
+    return found
 
 
+_LARGEST = 2.0**200
+"""Noise of counts has no larger scale, and no finer step than one in so many."""
 _FORMS: dict[object, str] = {
     "centred/1": "centred_cells.CentredCells",
     "levels/1": "tree_levels.LevelNoise",

@@ -94,8 +94,10 @@ class MarginalSynopsis:
             places, shape = placed(entry.get("places"), universe)
             residuals[places] = unpacked(entry.get("values"))
             variances[places] = entry["variance"]
-            if residuals[places].shape != shape:
+            if residuals[places].shape != shape or not 0 <= variances[places] < math.inf:
                 raise not_plain()
+        if not all(part in residuals for places in residuals for part in subsets(places)):
+            raise not_plain()  # a marginal is a sum of the residuals of all that it has
         return cls(universe, residuals, variances, event, noise_from_dict(plain, universe))
 
 
