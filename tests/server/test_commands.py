@@ -294,7 +294,7 @@ def test_the_demonstration_needs_nothing_and_stops_when_told(tmp_path: Path) -> 
         end = time.monotonic() + 30
         while time.monotonic() < end:
             try:
-                if httpx.get("http://127.0.0.1:8877/ready").status_code == 200:
+                if httpx.get("http://127.0.0.1:8877/ready", timeout=60).status_code == 200:
                     break
             except httpx.ConnectError:
                 time.sleep(0.1)

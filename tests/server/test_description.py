@@ -21,7 +21,7 @@ EACH = 60
 def test_every_route_says_who_may_call_it_and_what_a_refusal_is(
     running_service: RunningService,
 ) -> None:
-    told = httpx.get(f"{running_service.address}/openapi.json").json()
+    told = httpx.get(f"{running_service.address}/openapi.json", timeout=60).json()
     routes = [each for methods in told["paths"].values() for each in methods.values()]
     assert all("4XX" in each["responses"] and "422" not in each["responses"] for each in routes)
     open_to_all = {path for path, each in told["paths"].items() if not any_guarded(each)}

@@ -155,7 +155,7 @@ def test_hostile_parameters_are_refused_for_nothing(eve: ApiUser, body: dict[str
 def test_the_description_of_the_api_names_every_kind(running_service: RunningService) -> None:
     import httpx
 
-    described = httpx.get(f"{running_service.address}/openapi.json").json()
+    described = httpx.get(f"{running_service.address}/openapi.json", timeout=60).json()
     names = set(described["components"]["schemas"])
     assert {"SqlRequest", "BatchRequest", "SynopsisRequest", "BoundsRequest"} <= names
     assert "/api/v1/questions" in described["paths"]

@@ -77,14 +77,14 @@ def test_what_is_no_request_is_refused_as_a_problem(
 
 def test_unknown_addresses_and_methods_are_problems_too(running_service: RunningService) -> None:
     for method, path in (("GET", "/nowhere"), ("PUT", "/api/v1/questions"), ("GET", "/docs")):
-        reply = httpx.request(method, running_service.address + path)
+        reply = httpx.request(method, running_service.address + path, timeout=60)
         assert reply.status_code in (404, 405)
         assert reply.json()["code"] == "page_unknown"
 
 
 def test_every_response_has_headers_that_browsers_obey(running_service: RunningService) -> None:
     for path in ("/health", "/api/v1/me", "/nowhere"):
-        headers = httpx.get(running_service.address + path).headers
+        headers = httpx.get(running_service.address + path, timeout=60).headers
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
@@ -112,9 +112,9 @@ def test_a_request_that_is_sent_again_is_the_same_job(running_service: RunningSe
 def test_health_is_open_and_metrics_are_for_those_who_monitor(
     running_service: RunningService,
 ) -> None:
-    assert httpx.get(f"{running_service.address}/health").json() == {"status": "ok"}
-    assert httpx.get(f"{running_service.address}/ready").json() == {"status": "ready"}
-    assert httpx.get(f"{running_service.address}/metrics").status_code == 401
+    assert httpx.get(f"{running_service.address}/health", timeout=60).json() == {"status": "ok"}
+    assert httpx.get(f"{running_service.address}/ready", timeout=60).json() == {"status": "ready"}
+    assert httpx.get(f"{running_service.address}/metrics", timeout=60).status_code == 401
     ann = running_service.analyst()
     ann.ask()
     assert ann.http.get("/metrics").status_code == 403
@@ -144,7 +144,7 @@ def test_it_is_not_ready_while_the_state_or_the_ledger_is_away(
     running_service: RunningService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running_service.service, "ledger_trouble", "ledger_busy")
-    reply = httpx.get(f"{running_service.address}/ready")
+    reply = httpx.get(f"{running_service.address}/ready", timeout=60)
     assert (reply.status_code, reply.json()["code"]) == (503, "ledger_busy")
 
 

@@ -54,7 +54,7 @@ def come_back(running_service: RunningService, browser: httpx.Client, sub: str) 
     asked = parse_qs(urlsplit(there.headers["location"]).query)
     assert asked["code_challenge_method"] == ["S256"]
     assert len(asked["nonce"][0]) == 64
-    form = httpx.post(there.headers["location"], data={"sub": sub})
+    form = httpx.post(there.headers["location"], data={"sub": sub}, timeout=60)
     assert form.status_code == 302, form.text
     return httpx.URL(form.headers["location"])
 
@@ -95,7 +95,7 @@ def test_an_address_that_is_not_verified_or_not_listed_lets_nobody_in(
 def test_coming_back_works_once_and_in_the_same_browser_alone(inn: RunningService) -> None:
     with httpx.Client(base_url=inn.address, timeout=60) as browser:
         back = come_back(inn, browser, "42").raw_path.decode()
-        with httpx.Client(base_url=inn.address) as other:
+        with httpx.Client(base_url=inn.address, timeout=60) as other:
             assert other.get(back).status_code == 401
         assert browser.get(back).status_code == 200
         assert browser.get(back).status_code == 401
@@ -146,7 +146,7 @@ def test_an_answer_of_another_issuer_client_or_time_is_not_believed(
 
 
 def test_without_an_issuer_nobody_is_sent_anywhere(running_service: RunningService) -> None:
-    reply = httpx.get(f"{running_service.address}/api/v1/login/issuer")
+    reply = httpx.get(f"{running_service.address}/api/v1/login/issuer", timeout=60)
     assert (reply.status_code, reply.json()["code"]) == (400, "no_issuer")
 
 
@@ -154,11 +154,11 @@ def test_where_the_issuer_sends_browsers_is_not_for_a_request_to_say(inn: Runnin
     known = inn.service.authentication._issuer
     for number in range(5):
         headers = {"Host": f"evil-{number}.org", "Cookie": "discreet_flow=x"}
-        with httpx.Client(base_url=inn.address, headers=headers) as visitor:
+        with httpx.Client(base_url=inn.address, headers=headers, timeout=60) as visitor:
             for place in ("login/issuer", "login/issuer/return?state=x"):
                 reply = visitor.get(f"/api/v1/{place}")
                 assert (reply.status_code, reply.json()["code"]) == (400, "no_issuer")
-    with httpx.Client(base_url=inn.address) as visitor:
+    with httpx.Client(base_url=inn.address, timeout=60) as visitor:
         asked = parse_qs(urlsplit(visitor.get("/api/v1/login/issuer").headers["location"]).query)
         assert asked["redirect_uri"] == [f"{inn.address}/api/v1/login/issuer/return"]
     assert known is None or inn.service.authentication._issuer is known, "there is one"

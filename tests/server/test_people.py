@@ -146,7 +146,8 @@ def test_whoever_is_disabled_is_out_at_once_and_for_ever(running_service: Runnin
         body = {"name": "doris", "password": PASSWORD}
         assert visitor.post("/api/v1/login", json=body).status_code == 401
         bearer = {"Authorization": f"Bearer {token}"}
-        assert httpx.get(f"{running_service.address}/api/v1/me", headers=bearer).status_code == 401
+        reply = httpx.get(f"{running_service.address}/api/v1/me", headers=bearer, timeout=60)
+        assert reply.status_code == 401
     assert running_service.owner.post("people/doris/link").json()["code"] == "person_disabled"
     taken = running_service.owner.post("people", {"name": "doris", "role": "analyst"})
     assert (taken.status_code, taken.json()["code"]) == (409, "person_exists")

@@ -237,4 +237,4 @@ def test_a_front_that_is_gone_refuses_connections(tmp_path: Path) -> None:
     running_service = RunningService(hospital(tmp_path))
     running_service.stop()
     with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{running_service.address}/health")
+        httpx.get(f"{running_service.address}/health", timeout=60)
