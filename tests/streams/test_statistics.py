@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -340,3 +341,18 @@ def test_no_number_of_a_vector_makes_it_warn(clip: float) -> None:
             bound = 2 * int(vectors.contribution.largest)
             assert np.abs(added).max() <= bound
             assert np.isfinite(vectors.answer(added)).all()
+
+
+@pytest.mark.parametrize("clip", [5e-324, 1e-320, 1e-310, Fraction(1, 10**400), 1, 1e300])
+def test_no_clip_is_so_small_that_a_vector_is_longer(clip: float | Fraction) -> None:
+    """Denormal clips have no room for fractions: each coordinate came out as a whole clip."""
+    vectors = ClippedVectors(clip=clip, dimension=3)
+    allowed = vectors.contribution.l2_squared
+    for size in (5e-324, 1e-320, 1e-310, 1e-300, 1.0, 1e150):
+        for row in ([1.0, 1.0, 1.0], [1.0, 0.5, -0.3], [-1.0, 1.0, 0.0]):
+            moved = vectors.increments([[size * each for each in row]]).astype(object)
+            assert sum(each**2 for each in moved.tolist()) <= allowed
+    if clip == 1e300:
+        return  # coordinates are cut at 2**500 before
+    far = vectors.increments([[-(2.0**500)] * 3]).astype(float)
+    assert far == pytest.approx([-math.sqrt(float(allowed) / 3)] * 3, rel=1e-6)  # not nought

@@ -89,12 +89,15 @@ class ClippedVectors:
         # No number is refused, for a refusal would tell it.
         rows = np.clip(np.nan_to_num(rows), -_FARTHEST, _FARTHEST)
         largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
-        scaled = rows / np.where(largest > 0, largest, 1.0)
-        norms = largest * np.sqrt(np.sum(scaled**2, axis=1, keepdims=True))
-        clip = float(self.clip)
-        with np.errstate(all="ignore"):  # a quotient beyond all doubles is one; no norm warns
-            rows = rows * np.minimum(1.0, clip / np.where(norms > 0, norms, 1.0))
-        steps = np.rint(np.ldexp(rows, -self.exponent)).astype(np.int64)
+        units = rows / np.where(largest > 0, largest, 1.0)
+        lengths = np.sqrt(np.sum(units**2, axis=1, keepdims=True))
+        # In steps, in which the clip is a usual number: a denormal clip has no room for fractions.
+        clip = float(exact(self.clip) / Fraction(2) ** self.exponent)
+        with np.errstate(all="ignore"):  # what is beyond all doubles is clipped; no norm warns
+            inside = np.ldexp(rows, -self.exponent)
+            norms = np.ldexp(largest, -self.exponent) * lengths
+        clipped = units * (clip / np.maximum(lengths, 1.0))
+        steps = np.rint(np.where(norms > clip, clipped, inside)).astype(np.int64)
         return sums_within(steps, int(self.contribution.largest))
 
     def answer(self, estimates: NDArray[Any]) -> Floats:
