@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from discreet import theory
 from discreet.core.errors import DiscreetError
@@ -68,6 +69,14 @@ def test_multiplicities_against_exact_binomials(rows: int, draws: int) -> None:
 
         assert union(cap) <= failure * (1 + 1e-9)
         assert cap == 0 or union(cap - 1) > failure
+
+
+@pytest.mark.parametrize(("rows", "draws"), [(10, 10**6), (2, 10**7), (100, 10**8), (10**9, 50)])
+def test_a_cap_of_very_many_draws_is_found_at_once(rows: int, draws: int) -> None:
+    """Each cap from none on was tried, and far below the mean each took a sum over all draws."""
+    cap = theory.multiplicity_cap(rows=rows, draws=draws, failure=1e-6)
+    assert rows * binom.sf(cap, draws, 1 / rows) <= 1e-6 * (1 + 1e-6)
+    assert rows * binom.sf(cap - 1, draws, 1 / rows) > 1e-6
 
 
 def test_the_cap_holds_in_runs() -> None:

@@ -60,10 +60,13 @@ def multiplicity_cap(*, rows: int, draws: int, failure: float) -> int:
     wanted = math.log(float(probability("failure", failure)) / n)
     if n == 1:
         return many
-    cap, chance = 0, 1 / n
-    while cap < many and _log_tail(many, chance, cap + 1) > wanted:
-        cap += 1
-    return cap
+    # A median is at least the mean, rounded down: caps below it fail more often than half the time.
+    low, high, chance = many // n, many, 1 / n
+    while low < high:
+        cap = (low + high) // 2
+        kept = _log_tail(many, chance, cap + 1) <= wanted
+        low, high = (low, cap) if kept else (cap + 1, high)
+    return low
 
 
 def _log_tail(draws: int, chance: float, least: int) -> float:
