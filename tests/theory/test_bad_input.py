@@ -70,6 +70,10 @@ VALID: dict[str, dict[str, Any]] = {
     "net_error": {
         "fineness": 0.1, "candidates": 100, "records": 10**5, "epsilon": 1, "confidence": 0.9
     },
+    "online_bound": {
+        "cells": 4096, "questions": 1e6, "records": 1e6, "data_rho": 0.02, "analyst_rho": 0.02,
+    },
+    "online_updates": {"cells": 4096, "gap": 0.1, "step": 0.2},
     "online_sketch": {
         "cells": 4096, "questions": 1e6, "records": 1e6, "data_rho": 0.02, "analyst_rho": 0.02,
         "answers": 0.5,

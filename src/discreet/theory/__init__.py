@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         vc_floor,
     )
     from discreet.theory.online_game import OnlineSketch, online_sketch
+    from discreet.theory.online_proved import online_bound, online_updates
     from discreet.theory.optimisation import (
         descent_excess,
         excess_floor,
@@ -136,7 +137,9 @@ __all__ = [
     "multiplicity_cap",
     "mwem_bound",
     "net_error",
+    "online_bound",
     "online_sketch",
+    "online_updates",
     "pmw_error",
     "printed_kl_bound",
     "printed_share",
@@ -221,6 +224,10 @@ _NAMES = {
     "online_game": (
         "OnlineSketch",
         "online_sketch",
+    ),
+    "online_proved": (
+        "online_bound",
+        "online_updates",
     ),
     "optimisation": (
         "descent_excess",
