@@ -8,9 +8,16 @@ from scipy.stats import binomtest
 import discreet as dp
 from discreet.core.arrays import Floats
 from discreet.errors import DiscreetError
-from discreet.queries import Each, MatrixMechanism, Ranges, Universe, Workload
+from discreet.queries import (
+    Each,
+    MatrixMechanism,
+    Ranges,
+    Universe,
+    UsefulRuns,
+    Workload,
+    useful_runs,
+)
 from discreet.queries.synopses.synopsis import HistogramSynopsis
-from discreet.queries.useful_runs import UsefulRuns, useful_runs
 
 UNIVERSE = Universe.of(age=range(4))
 EACH = Workload.of(UNIVERSE, {"age": Each(4)})

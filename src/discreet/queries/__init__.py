@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from discreet.queries.trees.points import Points
     from discreet.queries.trees.privtree import PrivTree
     from discreet.queries.trees.quadtree import QuadTree
+    from discreet.queries.usefulness import UsefulRuns, useful_runs
     from discreet.queries.workload.families import All, Each, Listed, Prefixes, Ranges
     from discreet.queries.workload.linear_query import Region, Weights, query_of
     from discreet.queries.workload.universe import Attribute, Universe
@@ -104,6 +105,7 @@ __all__ = [
     "Synopsis",
     "UnionStrategy",
     "Universe",
+    "UsefulRuns",
     "Watched",
     "Weights",
     "WeightsFit",
@@ -126,6 +128,7 @@ __all__ = [
     "square_root",
     "suggested_rounds",
     "synthesise",
+    "useful_runs",
     "wavelet",
 ]
 
@@ -165,6 +168,7 @@ _NAMES = {
     "trees.quadtree": ("QuadTree",),
     "workload.families": ("All", "Each", "Listed", "Prefixes", "Ranges"),
     "workload.linear_query": ("Region", "Weights", "query_of"),
+    "usefulness": ("UsefulRuns", "useful_runs"),
     "workload.universe": ("Attribute", "Universe"),
     "workload.workload": ("Workload",),
 }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from discreet.synthetic.encoding.identifier_column import IdentifierColumn
     from discreet.synthetic.encoding.number_column import NumberColumn, PrivateBins
     from discreet.synthetic.evaluation.evaluate import evaluate
+    from discreet.synthetic.evaluation.repeated_scores import RepeatedScores, repeated_scores
     from discreet.synthetic.full_histogram import FullHistogram
     from discreet.synthetic.hierarchy.cell_table import CellTable
     from discreet.synthetic.hierarchy.levels import Hierarchy, Level
@@ -61,6 +62,7 @@ __all__ = [
     "PersonTables",
     "PrivBayes",
     "PrivateBins",
+    "RepeatedScores",
     "SeveralTables",
     "StructuralZeros",
     "Synthesizer",
@@ -75,6 +77,7 @@ __all__ = [
     "load_tables",
     "measured_counts",
     "model_from_dict",
+    "repeated_scores",
 ]
 
 _NAMES = {
@@ -92,6 +95,7 @@ _NAMES = {
         "PrivateBins",
     ),
     "evaluation.evaluate": ("evaluate",),
+    "evaluation.repeated_scores": ("RepeatedScores", "repeated_scores"),
     "stored_form": ("load",),
     "synthesizer": ("Synthesizer",),
     "synthetic_release": ("SyntheticRelease",),
