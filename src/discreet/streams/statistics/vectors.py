@@ -26,7 +26,6 @@ from discreet.streams.contribution import EventContribution
 from discreet.streams.statistics.statistic import sums_within
 
 _WIDEST = 1 << 24
-_FARTHEST = 2.0**500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +85,7 @@ class ClippedVectors:
     def increments(self, values: Any) -> NDArray[np.int64]:
         """The exact sum of one tick's clipped vectors, one row each, in steps, within 2**61."""
         rows = np.asarray(values, dtype=np.float64).reshape((-1, self.dimension))
-        # No number is refused, for a refusal would tell it.
-        rows = np.clip(np.nan_to_num(rows), -_FARTHEST, _FARTHEST)
+        rows = np.nan_to_num(rows)  # no number is refused, for a refusal would tell it
         largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
         units = rows / np.where(largest > 0, largest, 1.0)
         lengths = np.sqrt(np.sum(units**2, axis=1, keepdims=True))
