@@ -248,6 +248,33 @@ def test_too_few_who_stay_unmask_nothing_and_long_vectors_count_as_none() -> Non
     assert total.tolist() == [0, 2]
 
 
+@pytest.mark.parametrize("other", [[1], [1] + [0] * 8, [], 1, [[1] + [0] * 9]])
+@pytest.mark.parametrize("place", [0, 2])
+def test_a_vector_of_another_length_is_not_spread_over_all_places(other: Any, place: int) -> None:
+    """A single number was added to each of ten places: nine more than a norm of one allows."""
+    summed = SecureSum(epsilon=60, norm=1, at_least=2, unit=Row())
+    vectors: list[Any] = [np.eye(1, 10, dtype=np.int64)[0]] * 3
+    vectors[place] = other
+    for told in (summed.masked, summed.total):
+        with pytest.raises(DiscreetError, match="local_sum_vector"):
+            told(vectors)
+
+
+@pytest.mark.parametrize("left", [[3], [-1], [True], ["0"]])
+def test_only_people_who_masked_can_leave(left: list[Any]) -> None:
+    summed = SecureSum(epsilon=60, norm=1, at_least=1, unit=Row())
+    with pytest.raises(DiscreetError, match="local_sum_left"):
+        summed.total([np.array([1, 0])] * 3, left=left)
+
+
+def test_a_sum_of_nobody_is_refused() -> None:
+    summed = SecureSum(epsilon=60, norm=1, at_least=1, unit=Row())
+    with pytest.raises(DiscreetError, match="local_sum_too_few"):
+        summed.total([])
+    with pytest.raises(DiscreetError, match="local_sum_vector"):
+        summed.masked([])
+
+
 def many_liars() -> object:
     oracle = ORACLES["direct"]
     found = oracle.estimate(oracle.aggregate(oracle.privatize_many([0, 1])))

@@ -105,7 +105,7 @@ class SecureSum:
 
     def total(self, vectors: Sequence[Any], *, left: Sequence[int] = ()) -> NDArray[np.int64]:
         """The noisy sum of those who stayed; ``left`` are people who masked and then vanished."""
-        seen, missing = self.masked(vectors), set(left)
+        missing = _people_among(left, len(vectors))
         stayed = [person for person in range(len(vectors)) if person not in missing]
         if len(stayed) < self.at_least:
             raise InvalidParameter(
@@ -114,6 +114,7 @@ class SecureSum:
                 received=len(stayed),
                 remedy="Nothing is unmasked for fewer: their noise would not suffice.",
             )
+        seen = self.masked(vectors)
         total = np.zeros_like(seen.contributions[0])
         for person in stayed:
             total = total + seen.contributions[person]
@@ -122,9 +123,12 @@ class SecureSum:
         return total.astype(np.int64)
 
     def masked(self, vectors: Sequence[Any]) -> MaskedContributions:
-        """What each person sends, and the masks that only pairs know."""
+        """What each person sends, and the masks that only pairs know.
+
+        All vectors have as many places: one of a single place would be added to every other's.
+        """
+        size = _places(vectors)
         noisy = [self.noisy(vector) for vector in vectors]
-        size = len(noisy[0])
         masks = {
             (one, two): words64(self.randomness, size)
             for one in range(len(noisy))
@@ -138,6 +142,31 @@ class SecureSum:
                     sent = sent + made.between(person, other)
             made.contributions.append(sent)
         return made
+
+
+def _places(vectors: Sequence[Any]) -> int:
+    """How many places every vector has; refused where one has others."""
+    shapes = {np.shape(vector) for vector in vectors}
+    if len(shapes) != 1 or len(min(shapes)) != 1:
+        raise InvalidData(
+            code="local_sum_vector",
+            expectation="vectors of whole numbers, all of the same length",
+            remedy="Fill them up with zeros to a public length.",
+        )
+    ((size,),) = shapes
+    return int(size)
+
+
+def _people_among(left: Sequence[int], people: int) -> set[int]:
+    """Those who left, by their places among all who masked."""
+    if not all(type(person) in (int, np.int64) and 0 <= person < people for person in left):
+        raise InvalidParameter(
+            code="local_sum_left",
+            expectation=f"places in left= from 0 to {people - 1}",
+            received=left,
+            remedy="Name people by the place of their vector.",
+        )
+    return set(left)
 
 
 @dataclass(frozen=True)
