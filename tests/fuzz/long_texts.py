@@ -159,6 +159,8 @@ SHAPES: Mapping[str, Shape] = {
     "sums": _wide("SELECT ", "SUM(x + #) AS s#", ", ", " FROM t"),
     "means": _wide("SELECT ", "AVG(x + #) AS s#", ", ", " FROM t GROUP BY w"),
     "medians": _wide("SELECT ", "MEDIAN(x + #) AS s#", ", ", " FROM t"),
+    "correlations": _wide("SELECT ", "CORR(x, x + #) AS s#", ", ", " FROM t"),
+    "slopes": _wide("SELECT ", "REGR_SLOPE(x, x + #) AS s#", ", ", " FROM t GROUP BY w"),
     "different values": _wide("SELECT ", "COUNT(DISTINCT x + #) AS s#", ", ", " FROM t"),
     "filters": _wide("SELECT ", "COUNT(*) FILTER (WHERE x > #) AS s#", ", ", " FROM t"),
     "derived": _wide("SELECT ", "COUNT(*) + # AS s#", ", ", " FROM t"),
@@ -210,6 +212,7 @@ SHAPES: Mapping[str, Shape] = {
     "values": _wide(
         "SELECT COUNT(*) AS n FROM t JOIN (VALUES ", "(#, 'A')", ", ", ") AS v(k, w) ON t.w = v.w"
     ),
+    "series": _wide(_COUNT, "x IN (SELECT i FROM range(9999#) AS z(i))", " AND ", ""),
     "public product": _wide(_COUNT + "x IN (SELECT q0.a FROM ", "q AS q#", ", ", ")"),
     "product": _wide("SELECT COUNT(*) AS n FROM t, ", "q AS q#", ", ", " WHERE t.x = q0.a"),
     "patterns": _wide(_COUNT, "note LIKE '%a#%'", " OR ", ""),

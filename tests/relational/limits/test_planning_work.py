@@ -142,6 +142,36 @@ def test_aggregates_have_a_largest_number(curator: dp.Curator) -> None:
     assert refusal(curator, f"SELECT {sums} FROM line") == "too_many_numbers"
 
 
+SERIES = "part IN (SELECT i FROM range(#) AS a(i))"
+
+
+@pytest.mark.parametrize("form", [SERIES, "EXISTS (SELECT 1 FROM range(#) AS a(i) WHERE i = part)"])
+def test_numbers_of_a_series_are_counted_before_they_are_made(
+    curator: dp.Curator, form: str
+) -> None:
+    """Ten of them in five hundred letters took twenty seconds."""
+    begun = time.process_time()
+    one = form.replace("#", "100000")
+    curator.preview(f"SELECT COUNT(*) AS n FROM line WHERE {one}", spend=SPEND)
+    assert time.process_time() - begun < QUICK
+    many = " AND ".join(form.replace("#", str(100_000 - n)) for n in range(40))
+    sql = f"SELECT COUNT(*) AS n FROM line WHERE {many}"
+    assert refusal(curator, sql) == "expression_too_large"
+    for length in ("100001", "9223372036854775807"):
+        sql = f"SELECT COUNT(*) AS n FROM line WHERE {form.replace('#', length)}"
+        assert refusal(curator, sql) == "too_many_keys"
+
+
+@pytest.mark.parametrize("form", ["CORR(part, part + #)", "REGR_SLOPE(part, part + #)"])
+def test_many_formulas_are_previewed_quickly(curator: dp.Curator, form: str) -> None:
+    """What each column reads is read, not all columns for each; 160 took more than ten seconds."""
+    columns = ", ".join(f"{form.replace('#', str(n))} AS c{n}" for n in range(160))
+    begun = time.process_time()
+    preview = curator.preview(f"SELECT {columns} FROM line", spend=SPEND)
+    assert time.process_time() - begun < QUICK
+    assert len(preview.columns) == 160
+
+
 PRODUCTS = [
     "SELECT COUNT(*) AS n FROM line WHERE part IN (SELECT part.part FROM part, seller)",
     "SELECT COUNT(*) AS n FROM line WHERE part IN (SELECT part.part FROM part CROSS JOIN seller)",

@@ -9,7 +9,7 @@ Source: modern-data:C1, C2; contract, "What may be seen".
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -27,7 +27,7 @@ from discreet.relational.post_processing.column import numbers_column, places_co
 from discreet.relational.post_processing.compute import compute
 from discreet.relational.post_processing.uncertain import Stated, Value, point
 from discreet.relational.types.data_type import DataType
-from discreet.relational.types.expression import Expression, evaluate
+from discreet.relational.types.expression import Expression, columns, evaluate
 from discreet.release import ReleasedColumn
 from discreet.release.draws import ANYWHERE, Range, merged
 from discreet.release.estimate import Estimate
@@ -101,7 +101,8 @@ class Columns:
         for output in query.outputs:
             if isinstance(output, DerivedOutput) and is_label(output.expression):
                 found[output.name] = tuple(
-                    point(compute(output.expression, self.released(cell))) for cell in self.cells
+                    point(compute(output.expression, values))
+                    for values in self._read(output.expression)
                 )
         if not found and len(self.cells) != 1:
             return {_ROW: tuple(range(1, len(self.cells) + 1))}  # the only row was left out
@@ -203,18 +204,27 @@ class Columns:
         quotient = quotient_form(expression, self._linear_measures(), self._ranges())
         if quotient is not None:
             return ReleasedColumn.quotient(name, *quotient, confidence=self.confidence)
-        values = [compute(expression, self.released(cell)) for cell in self.cells]
+        values = [compute(expression, values) for values in self._read(expression)]
         if expression.domain.kind is DataType.BOOLEAN and not expression.domain.empty:
             return places_column(name, values)
         return numbers_column(name, values, self.confidence)
 
-    def released(self, cell: int) -> dict[str, Value]:
+    def _read(self, expression: Expression) -> Iterator[dict[str, Value]]:
+        """What an expression reads of each cell that is shown: of many aggregates, its own."""
+        read = columns(expression)
+        numbers = [n for n in range(len(self.planned.query.aggregates)) if f"agg{n}" in read]
+        return (self._released(cell, numbers) for cell in self.cells)
+
+    def everything(self, cell: int) -> dict[str, Value]:
         """The values of one cell, with the noise that they have."""
+        return self._released(cell, range(len(self.planned.query.aggregates)))
+
+    def _released(self, cell: int, numbers: Iterable[int]) -> dict[str, Value]:
+        """All keys of one cell, and these of its aggregates."""
         keys: dict[str, Any] = {
             f"key{n}": self._key(n)[cell] for n in range(len(self.planned.query.key_places))
         }
-        every = range(len(self.planned.query.aggregates))
-        return keys | {f"agg{n}": self.number(n, cell) for n in every}
+        return keys | {f"agg{n}": self.number(n, cell) for n in numbers}
 
     def number(self, number: int, cell: int) -> Value:
         """What was released of an aggregate in a cell, with its noise."""

@@ -62,9 +62,17 @@ class EvenValues:
 
     def _known(self, argument: Expression) -> list[object] | None:
         """The values that are not NULL; None where a column has no declared range."""
-        if not {column.name for column in leaves(argument)} <= set(self._columns):
+        if not {column.name for column in leaves(argument)} <= self._columns.keys():
             return None
-        return [value for value in evaluate_each(argument, self._rows) if value is not None]
+        if argument not in self._evaluated:
+            values = evaluate_each(argument, self._rows)
+            self._evaluated[argument] = [value for value in values if value is not None]
+        return self._evaluated[argument]
+
+    @cached_property
+    def _evaluated(self) -> dict[Expression, list[object]]:
+        """Arguments are the same in groups of every size, and in several measures."""
+        return {}
 
     @cached_property
     def _rows(self) -> list[dict[str, object]]:

@@ -44,6 +44,8 @@ _ALIKE = 0.02
 """Errors at all sizes within this share are one number."""
 _FEW = 200
 """Cells up to which a table computed from answers is tried out at every size."""
+_MOST = 128
+"""Sums up to which answers are tried out at every size; each is added up over invented rows."""
 
 
 def expected_columns(planned: PlannedQuery, confidence: float) -> tuple[Expected, ...]:
@@ -69,11 +71,14 @@ def expected_columns(planned: PlannedQuery, confidence: float) -> tuple[Expected
 
 
 def _groups(planned: PlannedQuery, confidence: float) -> Mapping[int, Columns]:
-    """One group of each size, of which any column can be computed; none where there is no group."""
+    """One group of each size, of which any column can be computed; none where there is no group.
+
+    None either where more than ``_MOST`` sums are asked at once: previews take no longer then.
+    """
     query = planned.query
     if isinstance(planned, Ranking) or not isinstance(query.keys, KeySet):
         return {}
-    if not planned.allocation.noised:
+    if not 0 < len(planned.allocation.noised) <= _MOST:
         return {}
     shown = tuple(each for each in query.outputs if not isinstance(each, KeyOutput))
     one = replace(
@@ -91,8 +96,9 @@ def _groups(planned: PlannedQuery, confidence: float) -> Mapping[int, Columns]:
     found = {}
     try:
         about = replace(planned, query=one, settled=Settled(planned.allocation, names))
+        even = _even(about)
         for size in SIZES:
-            values = MeasuredValues(_typical_values(about, size), chosen)
+            values = MeasuredValues(_typical_values(about, even, size), chosen)
             found[size] = Columns(about, values, "expected", confidence)
     except _NO_INTERVAL:
         return {}
@@ -133,10 +139,13 @@ def _expected_table(
     """The same of a table computed from answers, where it has few cells that are known now."""
     numbers = [column.name for column in query.table.columns if column.role is not ColumnRole.KEY]
     found: dict[str, list[tuple[int, float]]] = {name: [] for name in numbers}
-    if all(isinstance(part.keys, KeySet) and part.keys.cells <= _FEW for part in query.parts):
+    few = len(planned.allocation.noised) <= _MOST
+    if few and all(isinstance(p.keys, KeySet) and p.keys.cells <= _FEW for p in query.parts):
+        even = _even(planned)
         for size in SIZES:
             try:
-                measured = MeasuredValues(_typical_values(planned, size), planned.blank().chosen)
+                typical = _typical_values(planned, even, size)
+                measured = MeasuredValues(typical, planned.blank().chosen)
                 answers = TableColumns(planned, measured, "expected", confidence).answers()
             except _NO_INTERVAL:
                 break
@@ -149,10 +158,13 @@ def _expected_table(
     )
 
 
-def _typical_values(planned: PlannedQuery, size: int) -> tuple[NDArray[Any], ...]:
+def _even(planned: PlannedQuery) -> EvenValues:
+    return EvenValues(tuple(item.measure for item in planned.allocation.noised))
+
+
+def _typical_values(planned: PlannedQuery, even: EvenValues, size: int) -> tuple[NDArray[Any], ...]:
     """What every measure comes to, in steps, if each of its cells has ``size`` rows."""
     noised = planned.allocation.noised
-    even = EvenValues(tuple(item.measure for item in noised))
     return tuple(
         np.full(len(cells), round(even.total(item.measure, size) / item.step), dtype=np.int64)
         for item, cells in zip(noised, planned.blank().linear, strict=True)

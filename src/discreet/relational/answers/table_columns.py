@@ -104,7 +104,7 @@ def try_out(planned: PlannedQuery, confidence: float) -> None:
 
 def _row(columns: Columns, cell: int) -> tuple[Value, ...]:
     found: list[Value] = []
-    released = columns.released(cell)
+    released = columns.everything(cell)
     for output in columns.planned.query.outputs:
         if isinstance(output, KeyOutput):
             found.append(released[f"key{output.number}"])

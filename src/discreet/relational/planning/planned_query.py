@@ -364,8 +364,13 @@ class PlannedQuery:
 
     def noised(self, measure: Linear) -> tuple[int, Noised]:
         """Place and noise of a measure."""
-        place = [part.measure for part in self.parts].index(measure)
+        place = self._places[measure]
         return place, self.allocation.noised[place]
+
+    @cached_property
+    def _places(self) -> dict[Linear, int]:
+        """The first place of each measure."""
+        return {part.measure: place for place, part in reversed([*enumerate(self.parts)])}
 
     def noise(self, measure: Linear) -> Noised:
         """The noise of a measure."""

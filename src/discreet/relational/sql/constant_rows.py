@@ -6,6 +6,7 @@ Source: contract, "What may be seen" (sizes of a question are public).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -15,11 +16,16 @@ from discreet.relational.functions.signature import common_kind
 from discreet.relational.plan.nodes import Output
 from discreet.relational.plan.public_rows import PublicRows
 from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.reading_work import take_nodes
 from discreet.relational.sql.relation import SQLRelation, Steps, Visible, unsupported
 from discreet.relational.types.column_domain import ColumnDomain
-from discreet.relational.types.expression import Call, Column, Expression, Literal, evaluate
+from discreet.relational.types.data_type import DataType
+from discreet.relational.types.expression import Call, Column, Expression, evaluate
 
 MAX_CONSTANTS = 100_000
+
+Entries: TypeAlias = Sequence[tuple[object, ...]]
+"""The values of constant rows."""
 
 
 def is_constant(node: exp.Expression) -> bool:
@@ -55,29 +61,34 @@ def constant_rows(node: exp.Expression, steps: Steps) -> SQLRelation:
     if isinstance(node, exp.Values):
         rows = [_row(item) for item in node.expressions]
         usual = [f"col{place}" for place in range(len(rows[0]))]
+        kinds, entries = _evaluated(rows) if len({len(row) for row in rows}) == 1 else ([], [])
     else:
-        rows = [(value,) for value in _list(node)]
         usual = [name or "unnest"]
-    if len({len(row) for row in rows}) != 1 or len(named) > len(rows[0]):
+        kinds, entries = _listed(node)
+    if not kinds or len(named) > len(kinds):
         raise Mismatch(
             code="values_columns",
             expectation="as many values in each row of VALUES, and as many names",
-            received=sorted({len(row) for row in rows}),
+            received=len(kinds),
             remedy="Write (VALUES ('A', 1), ('B', 2)) AS v(ward, beds).",
         )
-    return _relation(rows, [*named, *usual[len(named) :]], name, steps)
+    return _relation(kinds, entries, [*named, *usual[len(named) :]], name, steps)
 
 
-def _relation(
-    rows: Sequence[tuple[Expression, ...]], names: Sequence[str], alias: str, steps: Steps
-) -> SQLRelation:
+def _evaluated(rows: Sequence[tuple[Expression, ...]]) -> tuple[list[DataType], Entries]:
+    """The kind of each column, and the values of all rows."""
     kinds = [
         common_kind("VALUES", [part.domain for part in column])
         for column in zip(*rows, strict=True)
     ]
-    entries = tuple(
+    return kinds, [
         tuple(_value(part, kind) for part, kind in zip(row, kinds, strict=True)) for row in rows
-    )
+    ]
+
+
+def _relation(
+    kinds: Sequence[DataType], entries: Entries, names: Sequence[str], alias: str, steps: Steps
+) -> SQLRelation:
     prefix = steps.prefix("values")
     outputs = []
     for place, kind in enumerate(kinds):
@@ -85,7 +96,7 @@ def _relation(
         domain = ColumnDomain(kind, values=tuple(found), declared=True)
         outputs.append(Output(f"{prefix}.{place}", domain))
     return SQLRelation(
-        PublicRows.of(prefix, tuple(outputs), entries),
+        PublicRows.of(prefix, tuple(outputs), tuple(entries)),
         tuple(
             Visible(alias, name, Column(output.name, output.domain))
             for name, output in zip(names, outputs, strict=True)
@@ -113,8 +124,8 @@ def _constant(node: exp.Expression) -> Expression:
     return expression_from(node, resolve)
 
 
-def _list(node: exp.Expression) -> list[Expression]:
-    """The constants of a list or of a series."""
+def _listed(node: exp.Expression) -> tuple[list[DataType], Entries]:
+    """The kind and the rows of a list or of a series."""
     inside = node.this if isinstance(node, exp.Table) else node.expressions
     items = inside if isinstance(inside, list) else [inside]
     if len(items) != 1 or not isinstance(items[0], exp.Array | exp.GenerateSeries):
@@ -123,21 +134,24 @@ def _list(node: exp.Expression) -> list[Expression]:
             remedy="Write UNNEST(['A', 'B']) AS t(ward), or name a public table.",
         )
     (listed,) = items
-    if isinstance(listed, exp.Array):
-        found = [_constant(part) for part in listed.expressions]
-    else:
-        found = _series(listed)
-    if not found or len(found) > MAX_CONSTANTS:
+    if isinstance(listed, exp.GenerateSeries):
+        return _series(listed)
+    _require_few(len(listed.expressions))
+    return _evaluated([(_constant(part),) for part in listed.expressions])
+
+
+def _require_few(constants: int) -> None:
+    if not 1 <= constants <= MAX_CONSTANTS:
         raise InvalidParameter(
             code="too_many_keys",
             expectation=f"a list of 1 to {MAX_CONSTANTS} constants",
-            received=len(found),
+            received=min(constants, MAX_CONSTANTS + 1),
             remedy="Use a public table for longer lists.",
         )
-    return found
 
 
-def _series(node: exp.GenerateSeries) -> list[Expression]:
+def _series(node: exp.GenerateSeries) -> tuple[list[DataType], Entries]:
+    """Whole numbers, of which a few letters ask for many: each takes from what may be read."""
     ends = [
         None if node.args.get(part) is None else evaluate(_constant(node.args[part]), {})
         for part in ("start", "end", "step")
@@ -150,7 +164,9 @@ def _series(node: exp.GenerateSeries) -> list[Expression]:
         )
     last += 0 if node.args.get("is_end_exclusive") else (1 if step > 0 else -1)
     numbers = range(first, last, step)
-    return [Literal(number) for number in numbers[: MAX_CONSTANTS + 1]]
+    _require_few(len(numbers[: MAX_CONSTANTS + 1]))
+    take_nodes(len(numbers))
+    return [DataType.INTEGER], [(number,) for number in numbers]
 
 
 def _only(node: exp.Expression) -> None:

@@ -4,7 +4,8 @@ An inner query may be tried as rows and as an answer, at each level around it, a
 answer is written out where it is named: a short text could be gone through without end. So every
 walk over a part of the text, and every copy, takes its nodes from an allowance of ``LEAST`` and
 ``VISITS`` for each node of the text. Nothing is left of it: refused, whatever was being tried.
-Nodes are counted, and no clock is looked at; public rows that are made meanwhile, too.
+Nodes are counted, and no clock is looked at; so are the numbers of a series, of which a few letters
+ask for a hundred thousand, and public rows that are made meanwhile.
 
 Source: contract, "What may be seen" (the resources of planning are public).
 """
