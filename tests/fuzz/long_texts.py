@@ -213,6 +213,12 @@ SHAPES: Mapping[str, Shape] = {
         "SELECT COUNT(*) AS n FROM t JOIN (VALUES ", "(#, 'A')", ", ", ") AS v(k, w) ON t.w = v.w"
     ),
     "series": _wide(_COUNT, "x IN (SELECT i FROM range(9999#) AS z(i))", " AND ", ""),
+    "answers beside rows": _wide(
+        "SELECT a.n FROM (SELECT COUNT(*) AS n FROM t) AS a CROSS JOIN q ",
+        "JOIN q AS q# ON q.a = q#.a",
+        " ",
+        "",
+    ),
     "public product": _wide(_COUNT + "x IN (SELECT q0.a FROM ", "q AS q#", ", ", ")"),
     "product": _wide("SELECT COUNT(*) AS n FROM t, ", "q AS q#", ", ", " WHERE t.x = q0.a"),
     "patterns": _wide(_COUNT, "note LIKE '%a#%'", " OR ", ""),

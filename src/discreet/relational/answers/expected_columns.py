@@ -35,6 +35,7 @@ from discreet.relational.plan.query import (
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery, Settled
 from discreet.relational.planning.top_k import Ranking
 from discreet.relational.post_processing.tables import ColumnRole
+from discreet.relational.sql.answer_sizes import few_rows
 from discreet.release import ReleasedColumn
 from discreet.release.preview import Expected
 
@@ -44,6 +45,8 @@ _ALIKE = 0.02
 """Errors at all sizes within this share are one number."""
 _FEW = 200
 """Cells up to which a table computed from answers is tried out at every size."""
+_ROWS = 2_000
+"""Rows of all its steps, joins with public tables included, up to which it is."""
 _MOST = 128
 """Sums up to which answers are tried out at every size; each is added up over invented rows."""
 
@@ -140,7 +143,8 @@ def _expected_table(
     numbers = [column.name for column in query.table.columns if column.role is not ColumnRole.KEY]
     found: dict[str, list[tuple[int, float]]] = {name: [] for name in numbers}
     few = len(planned.allocation.noised) <= _MOST
-    if few and all(isinstance(p.keys, KeySet) and p.keys.cells <= _FEW for p in query.parts):
+    known = all(isinstance(p.keys, KeySet) and p.keys.cells <= _FEW for p in query.parts)
+    if few and known and few_rows(query.table, query.parts, _ROWS):
         even = _even(planned)
         for size in SIZES:
             try:

@@ -20,11 +20,14 @@ from discreet.relational.post_processing.compute import compute
 from discreet.relational.post_processing.evaluate import Rows, rows_of
 from discreet.relational.post_processing.tables import AnswerColumn, ColumnRole
 from discreet.relational.post_processing.uncertain import Value, point
+from discreet.relational.sql.answer_sizes import few_rows
 from discreet.relational.types.data_type import DataType
 from discreet.release import ReleasedColumn
 
 _FEW = 2_000
 """Cells up to which a table is tried out before it is paid for."""
+_ROWS = 20_000
+"""Rows of all its steps, joins with public tables included, up to which it is."""
 _ROW = "row"
 """The key of a table that has no other."""
 
@@ -96,7 +99,8 @@ def try_out(planned: PlannedQuery, confidence: float) -> None:
     query = planned.query
     if not isinstance(query, QueryOverAnswers):
         return
-    if all(isinstance(part.keys, KeySet) and part.keys.cells <= _FEW for part in query.parts):
+    known = all(isinstance(part.keys, KeySet) and part.keys.cells <= _FEW for part in query.parts)
+    if known and few_rows(query.table, query.parts, _ROWS):
         columns = TableColumns(planned, planned.blank(), "nothing", confidence)
         columns.keys()
         columns.answers()

@@ -9,6 +9,7 @@ Source: contract, "What may be seen" (the resources of a question are public).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
@@ -36,7 +37,7 @@ _DISCOVERED = 10_000
 """Keys to be discovered, of which nobody knows the number before they are named."""
 
 
-def require_pairs(joined: Joined, parts: list[Query]) -> None:
+def require_pairs(joined: Joined, parts: Sequence[Query]) -> None:
     """Refuse a join that would look at too many pairs of rows."""
     if most_rows(joined, parts) > MAX_PAIRS:
         sides = [most_rows(side, parts) for side in (joined.left, joined.right)]
@@ -64,7 +65,21 @@ class PublicWork:
             )
 
 
-def most_rows(table: TableNode, parts: list[Query]) -> int:  # noqa: PLR0911 -- one for each
+def few_rows(table: TableNode, parts: Sequence[Query], limit: int) -> bool:
+    """Whether all steps of a table together make at most so many rows: it may be tried out."""
+    steps = [table]
+    for step in steps:  # it grows meanwhile
+        inputs = (getattr(step, name, None) for name in ("left", "right", "source"))
+        steps += [each for each in inputs if each is not None]
+    found = 0
+    for step in reversed(steps):  # leaves first: few of them make the rest quick to look at
+        found += most_rows(step, parts)
+        if found > limit:
+            return False
+    return True
+
+
+def most_rows(table: TableNode, parts: Sequence[Query]) -> int:  # noqa: PLR0911 -- one for each
     """The most rows that a table can have; of keys to be discovered, some."""
     match table:
         case OneRow():
@@ -87,7 +102,7 @@ def most_rows(table: TableNode, parts: list[Query]) -> int:  # noqa: PLR0911 -- 
     return most_rows(table.source, parts)
 
 
-def _most_pairs(table: Joined, parts: list[Query]) -> int:
+def _most_pairs(table: Joined, parts: Sequence[Query]) -> int:
     """Rows of a join: those of one side alone, where each meets one other at most."""
     left, right = (most_rows(side, parts) for side in (table.left, table.right))
     equal = equal_places(table.condition, len(table.left.columns))
@@ -98,7 +113,7 @@ def _most_pairs(table: Joined, parts: list[Query]) -> int:
     return left * max(1, right)
 
 
-def _differ(table: TableNode, places: set[int], parts: list[Query]) -> bool:
+def _differ(table: TableNode, places: set[int], parts: Sequence[Query]) -> bool:
     """Whether no two rows of a table agree in these columns; NULL agrees with nothing."""
     if isinstance(table, PublicRowsTable):
         found = [tuple(entry[place] for place in sorted(places)) for entry in table.entries]
@@ -109,7 +124,7 @@ def _differ(table: TableNode, places: set[int], parts: list[Query]) -> bool:
 
 
 def _apart(  # noqa: PLR0911 -- one for each node
-    table: TableNode, parts: list[Query]
+    table: TableNode, parts: Sequence[Query]
 ) -> frozenset[int] | None:
     """Columns in which no two rows agree; None where none are known."""
     match table:
