@@ -192,6 +192,29 @@ def test_a_moment_without_descriptors_does_not_end_accepting() -> None:
     source.close()
 
 
+def test_a_moment_without_threads_does_not_end_accepting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever finds none is let go of, and sends again."""
+    source, start = LineSocket(FIELDS, port=0), threading.Thread.start
+    failures = iter([RuntimeError("can't start new thread")] * 3)
+
+    def starting(thread: threading.Thread) -> None:
+        for failure in failures:
+            raise failure
+        start(thread)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", starting)
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", source.port), 10) as left:
+                assert left.recv(1) == b""
+        sender = Sender(source.port)
+        sender.send(0, 2)
+        arrived(source, 2)
+    assert len(source._senders) == 1
+    sender.close()
+    source.close()
+
+
 def test_a_connection_is_read_ahead_by_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line_socket, "_BYTES", 1 << 20)
     source = LineSocket(FIELDS, port=0)

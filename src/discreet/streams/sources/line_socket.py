@@ -11,8 +11,8 @@ nothing more. A connection is one party: it is read a million lines or 16 megaby
 and all of them together 64 megabytes, above which each has the 256th part of that. So whoever sends
 on behalf of several people lets one of them hold up the others' events. Give each party its own;
 there are at most 256, those that ended with lines here included, and where one more comes, the one
-that has been silent longest is let go of, if it has nothing here. A moment without descriptors ends
-nothing: accepting goes on.
+that has been silent longest is let go of, if it has nothing here. A moment without descriptors or
+threads ends nothing: accepting goes on.
 
 It listens on this machine alone unless told otherwise, and asks nobody who they are.
 
@@ -156,7 +156,17 @@ class LineSocket:
                     connection.close()
                     continue
                 self._senders.append(sender)
+            self._listen_to(sender)
+
+    def _listen_to(self, sender: _Sender) -> None:
+        """Receive what a sender says, in a thread; let go of it where the system gives none."""
+        try:
             threading.Thread(target=self._receive, args=(sender,), daemon=True).start()
+        except (RuntimeError, MemoryError):
+            with self._lock:
+                self._senders.remove(sender)
+            sender.connection.close()
+            time.sleep(_PAUSE)
 
     def _makes_room(self) -> bool:
         """Let go of the sender that was silent longest, where there are too many; False: none."""
