@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import socket
 import threading
 import time
 from collections.abc import Awaitable, Coroutine, Iterator
@@ -22,6 +23,7 @@ from sqlalchemy import text
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.server import Service, create_app
 from discreet.server.operations.connection_limits import ConnectionLimits
+from discreet.server.operations.http_connection import HttpConnection
 from discreet.server.operations.http_server import HttpServer, listening_socket
 from discreet.server.rights import PersonRole
 from discreet.server.services.people import add_person, issue_token
@@ -148,8 +150,9 @@ class RunningService:
         self.service = Service(place)
         listening = listening_socket("127.0.0.1", 0)
         port = listening.getsockname()[1]
+        self.limits, self._listening = ConnectionLimits(), listening
         self._server = HttpServer(
-            create_app(self.service), listening, limits=ConnectionLimits(), lifespan="on"
+            create_app(self.service), listening, limits=self.limits, lifespan="on"
         )
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -218,6 +221,22 @@ class RunningService:
                 lambda c: c.execute(text(held), {"id": user.person.id}).scalar_one()
             )
         )
+
+    def connections(self) -> list[HttpConnection]:
+        """Those over HTTP, as they are now."""
+        every = list(self._server.server_state.connections)
+        return [each for each in every if isinstance(each, HttpConnection)]
+
+    @contextmanager
+    def little_is_sent_ahead(self) -> Iterator[None]:
+        """The system takes little of what is sent to who connects now, and does not read it."""
+        kind = socket.SOL_SOCKET, socket.SO_SNDBUF
+        usual = self._listening.getsockopt(*kind) // 2
+        self._listening.setsockopt(*kind, 4096)
+        try:
+            yield
+        finally:
+            self._listening.setsockopt(*kind, usual)
 
     def stop(self) -> None:
         self._server.should_exit = True

@@ -4,13 +4,16 @@ import asyncio
 import logging
 import socket
 from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.types import Message
 
 from discreet.server.api.request_pace import RequestPace, note_let_in
 from discreet.server.operations.connection_limits import ConnectionLimits, Place
+from discreet.server.operations.http_connection import READING
 from discreet.server.operations.listener import Listener
 from discreet.server.operations.logs import SparingLines
 
@@ -138,3 +141,23 @@ def test_lines_of_one_kind_are_few_and_the_next_says_how_many_were_left_out(
     assert later.left_out == 3000 - most  # type: ignore[attr-defined]
     passed = sum(lines.filter(line(number)) for number in range(5000))
     assert passed <= 1000 + most, "kinds that nobody counts share one"
+
+
+def test_what_is_costly_to_read_is_counted_and_waited_for() -> None:
+    """Of whoever sent it: between the pieces of a body, and by what comes after it."""
+
+    async def receive() -> Message:
+        scope[READING] = 5.0
+        return {"type": "http.request", "body": b"a", "more_body": True}
+
+    async def costs() -> None:
+        received = pace.received(scope, receive, "ann")
+        await received()
+        assert pace.shares.missing("ann") > 30
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(received(), 0.05)
+        assert await pace.received(scope, receive, "bob")()
+
+    pace = RequestPace()
+    scope: dict[str, Any] = {"type": "http"}
+    asyncio.run(costs())

@@ -7,12 +7,15 @@ largest inputs of every door, one by one, and the longest step that each of them
 import json
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 
 from discreet.core.guarantee import PureDP
+from discreet.server.operations.connection_limits import Place
 from discreet.server.operations.fair_loop import LoopShares
+from discreet.server.operations.http_connection import HttpConnection
 from discreet.server.settings import WireSettings
 from discreet.server.wire.statements import LONGEST
 from tests.server.loop_steps import LONGEST as LONGEST_STEP
@@ -33,6 +36,15 @@ WIRE = {
     "explained": query("EXPLAIN " + "(" * (LONGEST - 8)),
     "parameters": parse("SELECT " + "$1," * (LONGEST // 3 - 4) + "1") + SYNC,
     "filled in": parse("SELECT " + "$1," * 3000 + "1") + bind() + describe() + SYNC,
+    "list": parse("SELECT $1", types=[1016])
+    + bind(values=[b"{" + b"1," * (LONGEST // 2 - 5) + b"1}"])
+    + SYNC,
+    "long list": parse("SELECT $1", types=[1016])
+    + bind(values=[b"{" + b"1," * 490_000 + b"1}"])
+    + SYNC,
+    "values": parse("SELECT 1" + "".join(f",${n}" for n in range(1, 1001)), types=[1700] * 1000)
+    + bind(values=[b"1" * 90] * 1000)
+    + SYNC,
     "tiny": SYNC * 2000,
 }
 HTTP = {
@@ -83,6 +95,50 @@ def test_no_body_holds_everybody_up(running_service: RunningService, name: str) 
     assert 400 <= reply.status_code < 500
     assert reply.json()["code"] != "page_unknown"
     assert stepped(running_service) < LONGEST_STEP
+
+
+def in_tiny_chunks(sender: ApiUser, count: int) -> bytes:
+    """A body of so many chunks of one letter, of somebody whom the service has met."""
+    assert sender.get("me").status_code == 200
+    head = f"POST /x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {sender.token}\r\n"
+    return head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * count
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_no_body_in_tiny_chunks_holds_everybody_up(
+    running_service: RunningService, ann: ApiUser
+) -> None:
+    """Half a second in one step, which was nobody's: 43 000 chunks are what is taken at once."""
+    said = in_tiny_chunks(ann, 43_000) + b"0\r\n\r\n"
+    stepped(running_service)
+    (client,) = half_open(running_service, said, 1)
+    assert client.recv(12) == b"HTTP/1.1 405"
+    client.close()
+    assert stepped(running_service) < LONGEST_STEP / 4
+
+
+def test_requests_that_come_ahead_of_answers_are_not_kept_in_memory(
+    running_service: RunningService, ann: ApiUser
+) -> None:
+    """Twenty megabytes in five seconds: each answer made room for more than it took."""
+    said = f"GET /health HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ann.token}\r\n\r\n"
+    (client,) = half_open(running_service, b"", 1)
+    client.settimeout(0.01)
+    answers, held, end = 0, 0, time.monotonic() + 30
+    unsent = said.encode() * 100_000
+    while answers < 60 and time.monotonic() < end:
+        with suppress(TimeoutError):
+            unsent = unsent[client.send(unsent[:100_000]) :]
+        with suppress(TimeoutError):
+            answers += client.recv(100_000).count(b"HTTP/1.1 200")
+        held = max([held, *map(unread, running_service.connections())])
+    client.close()
+    assert answers >= 60
+    assert 0 < held < 600_000, "what comes at once, and what is taken apart"
+
+
+def unread(connection: HttpConnection) -> int:
+    return len(connection.conn.trailing_data[0]) + len(connection._unread)
 
 
 def test_parameters_do_not_multiply_before_their_length_is_known(doors: OpenedWire) -> None:
@@ -142,10 +198,17 @@ def test_anothers_long_statements_cost_nobody_an_overrun_or_a_refusal(doors: Ope
     assert bob.get("account").json()["overruns_today"] == 0
 
 
-def half_open(service: RunningService, said: bytes, count: int) -> list[socket.socket]:
+def half_open(
+    service: RunningService, said: bytes, count: int, *, room: int = 0
+) -> list[socket.socket]:
+    """Connections that said so much; with little ``room`` for what they are told."""
     host, port = service.address.removeprefix("http://").split(":")
-    made = [socket.create_connection((host, int(port)), 10) for _ in range(count)]
+    made = [socket.socket() for _ in range(count)]
     for each in made:
+        each.settimeout(10)
+        if room:
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+        each.connect((host, int(port)))
         each.sendall(said)
     return made
 
@@ -192,6 +255,41 @@ def test_headers_and_bodies_have_a_deadline(
     assert time.monotonic() - began < 5
     head.close()
     body.close()
+
+
+def test_who_does_not_take_the_last_of_an_answer_is_let_go_of(
+    running_service: RunningService, ann: ApiUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They stayed for ever, and counted as at work, so that in time nobody else came in."""
+    from discreet.server.operations import http_connection
+
+    monkeypatch.setattr(http_connection, "TAKEN", 3.0)
+    assert len(ann.http.get("/openapi.json").content) > 50_000
+    limits = running_service.limits
+    before = set(limits._places)
+
+    def stay() -> set[Place]:
+        return set(limits._places) - before
+
+    def waits(place: Place) -> bool:
+        return place in limits._waiting.get(place.address, {})
+
+    said = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    with running_service.little_is_sent_ahead():
+        clients = half_open(running_service, said, 3, room=2048)
+        eventually(lambda: len(stay()) == 3)
+        here = stay()
+        eventually(lambda: all(map(waits, here)))
+    eventually(lambda: not stay())
+    for each in clients:
+        each.close()
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_a_length_in_two_ways_is_refused(running_service: RunningService) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -19,12 +20,15 @@ def startup(**parameters: str) -> bytes:
     return struct.pack("!i", len(body) + 4) + body
 
 
-def parse(text: str, name: str = "") -> bytes:
-    return message(b"P", f"{name}\0{text}\0".encode() + struct.pack("!h", 0))
+def parse(text: str, name: str = "", types: Sequence[int] = ()) -> bytes:
+    given = struct.pack(f"!h{len(types)}I", len(types), *types)
+    return message(b"P", f"{name}\0{text}\0".encode() + given)
 
 
-def bind(portal: str = "", name: str = "") -> bytes:
-    return message(b"B", f"{portal}\0{name}\0".encode() + struct.pack("!hhh", 0, 0, 0))
+def bind(portal: str = "", name: str = "", values: Sequence[bytes] = ()) -> bytes:
+    given = b"".join(struct.pack("!i", len(each)) + each for each in values)
+    counted = struct.pack("!hh", 0, len(values)) + given + struct.pack("!h", 0)
+    return message(b"B", f"{portal}\0{name}\0".encode() + counted)
 
 
 def describe(kind: bytes = b"P", name: str = "") -> bytes:

@@ -9,7 +9,7 @@ from discreet.core.errors import DiscreetError
 from discreet.server.wire import types
 from discreet.server.wire.session_settings import SessionSettings
 from discreet.server.wire.statements import StatementKind, replaced, statements
-from discreet.server.wire.types import WireType, literal
+from discreet.server.wire.types import MOST_ELEMENTS, WireType, literal
 
 PRICED = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNT(*) FROM t"
 
@@ -162,3 +162,10 @@ def test_settings_are_kept_within_bounds() -> None:
         _ = [settings.set(f"b.s{number}", "1") for number in range(64)]
     assert ("TimeZone", "UTC") in settings.reset()
     assert settings.terms() == {"purpose": "planning"}
+
+
+def test_a_list_of_too_many_values_is_refused_before_all_are_looked_at() -> None:
+    listed = b"{" + b"1," * (MOST_ELEMENTS - 1) + b"1}"
+    assert literal(listed, 1016, binary=False).count("1") == MOST_ELEMENTS
+    with pytest.raises(DiscreetError, match="wire_parameters"):
+        literal(b"{1," + listed[1:], 1016, binary=False)

@@ -98,7 +98,8 @@ class RequestGuard:
             return
         try:
             async with asyncio.timeout(_PATIENCE):
-                body = await _read(scope, receive, self._body)
+                paced = self._pace.received(scope, receive, subject)
+                body = await _read(scope, paced, self._body)
         except TimeoutError:
             late = misread_body(f"a body that arrives within {_PATIENCE:g} seconds", status=408)
             await _closing(late)(scope, receive, send)

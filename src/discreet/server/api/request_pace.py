@@ -12,9 +12,10 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from starlette.types import Scope
+from starlette.types import Message, Receive, Scope
 
 from discreet.server.operations.fair_loop import LoopShares
+from discreet.server.operations.http_connection import READING
 from discreet.server.services.login_attempts import Visitor
 from discreet.server.state.counters import TooMany
 
@@ -35,6 +36,7 @@ class RequestPace:
     def __init__(self) -> None:
         """Know nobody yet."""
         self.shares = LoopShares()
+        self._reading = LoopShares()
         self._known: OrderedDict[bytes, str] = OrderedDict()
         self._under_way: Counter[str] = Counter()
 
@@ -54,6 +56,22 @@ class RequestPace:
             self._known[credential] = person
             if len(self._known) > _MOST_KNOWN:
                 self._known.popitem(last=False)
+
+    def received(self, scope: Scope, receive: Receive, subject: str) -> Receive:
+        """``receive``, which waits between the pieces of a body that is costly to read.
+
+        Whoever has used up their share by other things does not wait here: a body has a deadline.
+        """
+
+        async def paced() -> Message:
+            await self._reading.turn(subject)
+            message = await receive()
+            took = scope.pop(READING, 0.0)
+            for shares in (self.shares, self._reading):
+                shares.spend(subject, took)
+            return message
+
+        return paced
 
     @contextmanager
     def under_way(self, subject: str) -> Iterator[None]:

@@ -18,6 +18,9 @@ from starlette.routing import Route
 
 from discreet.core.errors import DiscreetError
 from discreet.server.collection.store import BatchStore
+from discreet.server.operations.fair_loop import LoopShares
+from discreet.server.operations.http_connection import READING
+from discreet.server.services.login_attempts import Visitor
 
 MOST_BYTES = 1 << 20
 MOST_REPORTS = 1000
@@ -32,6 +35,7 @@ HEADERS = {
 def collection_app(stores: Sequence[BatchStore]) -> Starlette:
     """Schemas at ``/schema?name=…``, reports at ``/reports?name=…``, and ``/client.js``."""
     by_name = {store.collection.name: store for store in stores}
+    shares = LoopShares()
     script = (files("discreet.local") / "client.js").read_text(encoding="utf-8")
 
     async def schema(request: Request) -> Response:
@@ -46,12 +50,14 @@ def collection_app(stores: Sequence[BatchStore]) -> Starlette:
         store = by_name.get(request.query_params.get("name", ""))
         if store is None:
             return refused(404, code="local_collection_unknown")
-        body = b""
+        body, here = bytearray(), Visitor(request.client.host if request.client else "").network
         async for piece in request.stream():
             body += piece
+            shares.spend(here, request.scope.pop(READING, 0.0))
+            await shares.turn(here)
             if len(body) > MOST_BYTES:
                 return refused(413, code="local_request_too_large")
-        lines = [line for line in body.split(b"\n") if line.strip()]
+        lines = [line for line in bytes(body).split(b"\n") if line.strip()]
         if len(lines) > MOST_REPORTS:
             return refused(413, code="local_request_too_large")
         try:
@@ -83,5 +89,5 @@ def collection_app(stores: Sequence[BatchStore]) -> Starlette:
 
 
 def refused(status: int, *, code: str) -> Response:
-    """A refusal that repeats nothing of the request."""
-    return JSONResponse({"code": code}, status, headers=HEADERS)
+    """A refusal that repeats nothing of the request, after which nothing more is read."""
+    return JSONResponse({"code": code}, status, headers={**HEADERS, "connection": "close"})

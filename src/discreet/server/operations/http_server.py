@@ -32,6 +32,8 @@ from discreet.server.state import listening
 from discreet.server.wire.server import WireServer
 
 _GRACE = 15
+_LONGEST_HEAD = 32 * 1024
+"""Bytes that headers and address of a request may have, however they come."""
 _SWITCH = 0.0005
 """Seconds after which a thread that computes lets the event loop go on."""
 _THREADS = 64
@@ -52,6 +54,7 @@ class HttpServer(uvicorn.Server):
                 server_header=False,
                 proxy_headers=False,  # see api/proxy.py
                 ws="none",
+                h11_max_incomplete_event_size=_LONGEST_HEAD,
                 timeout_graceful_shutdown=_GRACE,
                 **more,
             )

@@ -53,7 +53,12 @@ from discreet.server.wire.messages import (
     Terminate,
 )
 from discreet.server.wire.rowset import Columns, RowSet, forms, row_message, texts
-from discreet.server.wire.statements import StatementKind, WireStatement, reading
+from discreet.server.wire.statements import (
+    StatementKind,
+    WireStatement,
+    reading,
+    require_short,
+)
 from discreet.server.wire.stream import WireStream
 from discreet.server.wire.transaction import IDLE
 from discreet.server.wire.types import BOOL, CAST_TYPES, DATE, TEXT, TIMESTAMP, literal
@@ -61,10 +66,22 @@ from discreet.server.wire.types import BOOL, CAST_TYPES, DATE, TEXT, TIMESTAMP, 
 _DONE, _REFUSED = 200, 400
 """How statements are counted beside requests over HTTP."""
 _ROWS = 50
-"""Rows that are sent before others have their turn."""
+"""Rows that are sent, or parameters read, before others have their turn."""
+_LONG = 1000
+"""Bytes of a parameter that is read alone."""
 Result = TypeVar("Result")
 _STAND_INS = {BOOL.oid: "TRUE", DATE.oid: "DATE '2000-01-01'", TIMESTAMP.oid: "NULL"}
 """What stands for a parameter while only columns are asked for."""
+
+
+def _written(message: Bind, types: Sequence[int]) -> Generator[None, None, list[str]]:
+    """Parameters as they are written in a statement, in steps."""
+    found = []
+    for value, oid, form in zip(message.parameters, types, message.formats, strict=True):
+        found.append(literal(value, oid, binary=bool(form)))
+        if len(found) % _ROWS == 0 or len(value or b"") > _LONG:
+            yield
+    return found
 
 
 @dataclass
@@ -231,12 +248,8 @@ class WireSession:
         if statement is not None:
             if len(message.parameters) != len(prepared.types):
                 raise parameter_count(len(prepared.types), len(message.parameters))
-            written = [
-                literal(value, oid, binary=bool(form))
-                for value, oid, form in zip(
-                    message.parameters, prepared.types, message.formats, strict=True
-                )
-            ]
+            require_short(sum(len(value or b"") for value in message.parameters))
+            written = await self._in_turns(_written(message, prepared.types))
             bound = statement.binding(written[: statement.parameters])
             statement = await self._in_turns(bound)
         self.portals[message.portal] = Portal(statement, message.result_formats)

@@ -147,6 +147,8 @@ _FORMS: dict[int, str] = {21: "!h", 23: "!i", 20: "!q", 26: "!I", 700: "!f", 701
 _NUMBERS = frozenset((*_FORMS, 1700))
 _ARRAYS = {1005: 21, 1007: 23, 1016: 20, 1022: 701, 1009: 25, 1015: 25, 1003: 25, 1028: 26}
 """Types whose values are lists of values of another one."""
+MOST_ELEMENTS = 10_000
+"""Values of a list in a parameter."""
 _ELEMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|([^",{}\s\\]+)')
 _TEXTS = frozenset((0, 18, 19, 25, 705, 1042, 1043))
 
@@ -207,8 +209,10 @@ def elements(text: str, oid: int) -> Iterator[str]:
     """The values of a list in braces, of which none is a list."""
     if not (text.startswith("{") and text.endswith("}")):
         raise ValueError
-    place, inside = 0, text[1:-1]
+    place, inside, count = 0, text[1:-1], 0
     while place < len(inside):
+        if (count := count + 1) > MOST_ELEMENTS:
+            raise _too_many_elements()
         found = _ELEMENT.match(inside, place)
         if found is None:
             raise ValueError
@@ -221,6 +225,14 @@ def elements(text: str, oid: int) -> Iterator[str]:
         if inside[place : place + 1] not in ("", ","):
             raise ValueError
         place += 1
+
+
+def _too_many_elements() -> InvalidParameter:
+    return InvalidParameter(
+        code="wire_parameters",
+        expectation=f"at most {MOST_ELEMENTS} values in a list",
+        remedy="Ask for less at a time.",
+    )
 
 
 def _truth(text: str) -> str:
