@@ -124,11 +124,11 @@ class HttpConnection(H11Protocol):
             return
         piece = bytes(self._unread[:_PIECE])
         del self._unread[:_PIECE]
-        began = time.perf_counter()
+        began = time.thread_time()
         super().data_received(piece)
         scope: Any = self.scope
         if scope is not None:
-            scope[READING] = scope.get(READING, 0.0) + time.perf_counter() - began
+            scope[READING] = scope.get(READING, 0.0) + time.thread_time() - began
         if self._has_more_for_the_application():
             self.flow.pause_reading()
         self._look()

@@ -164,6 +164,8 @@ def literal(value: bytes | None, oid: int, *, binary: bool) -> str:
     try:
         found = _unpacked(value, oid) if binary else value.decode()
         return _literal(found, oid)
+    except InvalidParameter:
+        raise
     except (UnicodeDecodeError, struct.error, ValueError, OverflowError):
         raise _misread(oid) from None
 
