@@ -259,9 +259,9 @@ def _parentheses(depth: int) -> str:
     ids=["parentheses", "nothing else", "text", "not", "minus", "nested", "case", "and"],
 )
 def test_questions_without_end(sql: str, curator: dp.Curator) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     refused(curator, sql)
-    assert time.monotonic() - begun < 20
+    assert time.process_time() - begun < 20
 
 
 def test_a_thousand_branches_are_refused(curator: dp.Curator) -> None:
@@ -270,9 +270,9 @@ def test_a_thousand_branches_are_refused(curator: dp.Curator) -> None:
 
 
 def test_a_long_sum_is_translated_in_linear_time(curator: dp.Curator) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     curator.explain("SELECT SUM(" + " + ".join(["x"] * 60) + ") AS n FROM t")
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_common_tables_do_not_multiply_without_end(curator: dp.Curator) -> None:

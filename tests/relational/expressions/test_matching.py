@@ -41,12 +41,12 @@ SECONDS = 120.0
 
 
 def test_the_interpreter_matches_in_a_time_that_does_not_explode() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for pattern in PATTERNS:
         assert like(pattern, "!").apply(["a" * TEXT_LIMIT], DataType.BOOLEAN) is False
     for pattern in REGULAR:
         assert matches(pattern).apply(["a" * TEXT_LIMIT], DataType.BOOLEAN) is False
-    assert time.perf_counter() - started < SECONDS
+    assert time.process_time() - started < SECONDS
 
 
 @pytest.mark.parametrize("maker", ENGINES, ids=[maker.name for maker in ENGINES])
