@@ -57,3 +57,11 @@ def test_evaluations_of_tables_are_taken(monkeypatch: pytest.MonkeyPatch) -> Non
     together = repeated_scores(evaluations)
     assert together.runs == 3
     assert {"1-way TV", "2-way TV", "correlation gap"} <= set(together.scores)
+
+
+@pytest.mark.parametrize(("real", "other"), [(0, 5), (5, 0), (0, 0)])
+def test_tables_without_rows_are_evaluated_too(real: int, other: int) -> None:
+    rows = [{"a": np.arange(float(many))} for many in (real, other)]
+    found = evaluate(rows[0], rows[1], columns={"a": dp.Number(0, 10)})
+    assert isinstance(found, NonPrivateEvaluation)
+    assert found.rows == (real, other)

@@ -43,7 +43,7 @@ def k_anonymised(
     Source: LeFevre, DeWitt and Ramakrishnan 2006 (Mondrian).
     """
     found = codes.copy()
-    waiting: list[NDArray[np.int64]] = [np.arange(len(codes))]
+    waiting: list[NDArray[np.int64]] = [np.arange(len(codes))] if len(codes) else []
     while waiting:
         rows = waiting.pop()
         halves = _split(codes[rows], shape, k)
