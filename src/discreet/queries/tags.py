@@ -76,7 +76,9 @@ FORMS: dict[object, Form] = {
         "workload spend strategy size records reconstruction randomness",
         later="choice",
     ),
-    product.ProductStrategy: Form("queries.matrix.product.ProductStrategy", "factors"),
+    product.ProductStrategy: Form(
+        "queries.matrix.product.ProductStrategy", "factors", later="total_known"
+    ),
     reconstruction.LeastSquares: Form("queries.matrix.reconstruction.LeastSquares"),
     reconstruction.NonNegative: Form(
         "queries.matrix.reconstruction.NonNegative", "iterations tolerance"

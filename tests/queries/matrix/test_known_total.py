@@ -204,6 +204,8 @@ def test_a_total_that_is_bought_is_not_believed() -> None:
     assert MatrixMechanism(WORKLOADS[0], PURE, beside, NoisyRecordCount()).expected_error == wanted
     both = ProductStrategy.of(hierarchical(8), identity(2))
     assert not any(isinstance(factor, KnownTotal) for factor in both.beside_total(KNOWN).factors)
+    assert both.beside_total(KNOWN).total_known
+    assert not beside.total_known
 
 
 def test_another_word_for_the_total_is_refused() -> None:

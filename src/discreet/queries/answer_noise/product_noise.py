@@ -44,6 +44,8 @@ from discreet.release.intervals.combination import (
 
 _MOST_WORK = 1 << 27
 """Multiplications for the coefficients of one attribute, up to which they are written out."""
+_TOLD = 1e-24
+"""Of the squared length of a query, what floating point may leave though nothing is."""
 _MISSED = 1e-10
 """Of the squared length of a query, what floating point may miss though nothing is."""
 
@@ -60,10 +62,8 @@ class ProductNoise(AnswerNoise):
         place, part = self._part(product)
         if part is None:
             return np.full(product.queries, np.inf)
-        found: Floats = np.ones(1)
-        for factor, family in zip(part.factors, product.families, strict=True):
-            found = np.outer(found, _squares(factor, family)).ravel()
-        return np.asarray(np.sqrt(found) * self.strategy.step(place))
+        squares = _lengths_squared(part, product) - part.along_sum(product) ** 2
+        return np.asarray(np.sqrt(np.maximum(squares, 0)) * self.strategy.step(place))
 
     def widths(self, product: Product, *, confidence: float) -> Floats:
         """Bounds; exact where the noise is as small as a few steps, and coefficients are few."""
@@ -71,20 +71,10 @@ class ProductNoise(AnswerNoise):
         lengths = self.lengths(product)
         if part is None:
             return lengths
-        axes = [
-            _axis(factor, family)
-            for factor, family in zip(part.factors, product.families, strict=True)
-        ]
-        peaks: Floats = np.ones(1)
-        for axis in axes:
-            peaks = np.outer(peaks, axis.peaks).ravel()
+        peaks, kinds = (_beside_total if part.total_known else _coefficients)(part, product)
         combined = Combination(lengths, peaks, part.measurements)
         found = combination_widths(combined, self.noise, confidence=confidence)
-        known = [axis.kinds for axis in axes if axis.kinds is not None]
-        if self.noise.spread >= COARSE * self.noise.step or len(known) < len(axes):
-            return found
-        kinds = combined_kinds(known)
-        if kinds is None:
+        if self.noise.spread >= COARSE * self.noise.step or kinds is None:
             return found
         step = self.strategy.step(place)
         exact = exact_widths(kinds, self.noise, step=step, confidence=confidence)
@@ -114,6 +104,63 @@ class _Axis:
 
     peaks: Floats
     kinds: Kinds | None
+
+
+def _lengths_squared(part: ProductStrategy, product: Product) -> Floats:
+    """The squared length of each query's coefficients, without a total that is known besides."""
+    found: Floats = np.ones(1)
+    for factor, family in zip(part.factors, product.families, strict=True):
+        found = np.outer(found, _squares(factor, family)).ravel()
+    return found
+
+
+def _coefficients(part: ProductStrategy, product: Product) -> tuple[Floats, Kinds | None]:
+    """The largest share of each query's coefficients, and what occurs in them if that is little."""
+    axes = [
+        _axis(factor, family) for factor, family in zip(part.factors, product.families, strict=True)
+    ]
+    peaks: Floats = np.ones(1)
+    for axis in axes:
+        peaks = np.outer(peaks, axis.peaks).ravel()
+    known = [axis.kinds for axis in axes if axis.kinds is not None]
+    return peaks, combined_kinds(known) if len(known) == len(axes) else None
+
+
+def _beside_total(part: ProductStrategy, product: Product) -> tuple[Floats, Kinds | None]:
+    """The same with the sum of all counts known besides: written out if few, else a bound.
+
+    Coefficients are those without it, less the query's share of the sum times the sum's own.
+    """
+    along = part.along_sum(product)
+    sums = [factor.rows @ factor.along_sum for factor in part.factors]
+    length = math.prod(float(factor.along_sum.sum()) for factor in part.factors) ** -0.5
+    plain = _lengths_squared(part, product)
+    if _can_write_out(part, product):
+        rows: Floats = np.ones((1, 1))
+        of_sum: Floats = np.full(1, length)
+        for factor, family, of_rows in zip(part.factors, product.families, sums, strict=True):
+            rows = np.asarray(np.kron(rows, family.dense() @ factor.pseudoinverse), dtype=float)
+            of_sum = np.outer(of_sum, of_rows).ravel()
+        rows = rows - np.outer(along, of_sum)
+        # What is left of queries that the sum tells exactly is rounding.
+        rows[(rows**2).sum(axis=1) <= _TOLD * plain] = 0
+        squares = rows**2
+        total = squares.sum(axis=1)
+        peaks = np.divide(squares.max(axis=1), total, out=np.ones(len(rows)), where=total > 0)
+        return peaks, kinds_of(rows)
+    lengths = plain - along**2
+    largest = length * math.prod(float(np.abs(of_rows).max()) for of_rows in sums)
+    bound = (np.sqrt(_coefficients(part, product)[0] * plain) + np.abs(along) * largest) ** 2
+    shares = np.divide(bound, lengths, out=np.ones(len(bound)), where=bound < lengths)
+    return np.minimum(shares, UNKNOWN_SHARE), None
+
+
+def _can_write_out(part: ProductStrategy, product: Product) -> bool:
+    """Whether the coefficients of all queries, and of each attribute, are few enough."""
+    pairs = zip(part.factors, product.families, strict=True)
+    return product.queries * part.measurements <= _MOST_WORK >> 5 and all(
+        family.queries * len(factor.steps) * factor.size <= _MOST_WORK for factor, family in pairs
+    )
 
 
 def _squares(factor: Strategy, family: QueryFamily) -> Floats:

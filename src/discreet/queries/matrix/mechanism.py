@@ -48,8 +48,8 @@ class MatrixMechanism:
     Gaussian optimum on each attribute for Gaussian noise; (epsilon, delta) permits both, and the
     better is taken. The universe may have any size as long as the attributes that the strategy
     touches together have at most 2**24 cells: only those are counted.
-    With ``PublicCount`` the sum of all counts is exact and costs nothing: where one attribute is
-    touched, least squares keeps it, and the strategy is searched for beside it.
+    With ``PublicCount`` the sum of all counts is exact and costs nothing: least squares keeps it
+    wherever that changes anything, and strategies are compared beside it.
     With ``NoisyRecordCount`` nothing is bought apart: no number of records is needed. Beyond
     2**29 records in one measurement it may saturate: private still, and too small. ``choice`` says
     which kinds of noise are compared.
@@ -141,10 +141,8 @@ class MatrixMechanism:
         place = self._union.answering(product)
         part = self._union.parts[place]
         part.trace_of(product)
-        found: Floats = np.full(1, self._variance * self._union.step(place) ** 2)
-        for factor, family in zip(part.factors, product.families, strict=True):
-            found = np.outer(found, family.variances(factor.inverse_gram)).ravel()
-        return np.sqrt(found)
+        scale = self._variance * self._union.step(place) ** 2
+        return np.asarray(np.sqrt(scale * part.variances(product)))
 
     def release(self, counts: Counted) -> HistogramSynopsis | PartialTables:
         """Measure exact counts by the touched attributes, and reconstruct.

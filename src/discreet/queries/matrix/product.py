@@ -5,6 +5,13 @@ attributes' own traces, so nothing of the universe's size is needed to plan. Whe
 union of products, attributes are optimised in turn, each against the weighted sum of its Gram
 matrices, with the others fixed.
 
+Where the number of records is public and the sum of all counts follows from the measurements, least
+squares that keeps it has the covariance, with C = ⊗ C_i that without it,
+
+    C - C 1 1ᵀ C / (1ᵀ C 1),    C 1 = ⊗ C_i 1,
+
+a difference of two products: nothing of the universe's size is needed for it either.
+
 Source: 004b:A7 (Kronecker products per attribute).
 """
 
@@ -41,6 +48,9 @@ _SWEEPS = 4
 class ProductStrategy:
     """One strategy on each attribute.
 
+    ``total_known`` says that the sum of all counts is known besides, by several attributes or by
+    none; where there is one, ``KnownTotal`` on it says so. ``beside_total`` decides, from the size.
+
     Assumptions: strategies are public.
 
     Guarantee: sensitivities and errors of products are exact.
@@ -49,6 +59,7 @@ class ProductStrategy:
     """
 
     factors: tuple[Strategy, ...]
+    total_known: bool = False
 
     @classmethod
     def of(cls, *factors: Strategy, bits: int = BITS) -> ProductStrategy:
@@ -109,20 +120,27 @@ class ProductStrategy:
         return ProductStrategy(tuple(self.factors[place] for place in self.touched))
 
     def beside_total(self, size: RecordCount) -> ProductStrategy:
-        """The same measurements with what is known besides: a public sum of one attribute's counts.
+        """The same measurements with what is known besides: a public sum of all counts.
 
-        Where several attributes are touched, the sum is not used: least squares would no longer be
-        a product.
+        By several attributes it is of use only if it follows from the measurements: if it does
+        not, no combination of them is known better for it.
         """
-        known = isinstance(size, PublicCount) and len(self.touched) == 1
-        kind = KnownTotal if known else Strategy
+        public = isinstance(size, PublicCount)
+        kind = KnownTotal if public and len(self.touched) == 1 else Strategy
         factors = tuple(
             each
             if each.is_total or type(each) is kind
             else kind(each.name, each.steps, each.places)
             for each in self.factors
         )
-        return replace(self, factors=factors)
+        plain = replace(self, factors=factors, total_known=False)
+        return replace(plain, total_known=public and plain.can_know_total)
+
+    @property
+    def can_know_total(self) -> bool:
+        """Whether ``total_known`` can be: the sum follows from several attributes, or none."""
+        alone = len(self.touched) == 1 or any(isinstance(f, KnownTotal) for f in self.factors)
+        return not alone and all(factor.determines_sum for factor in self.factors)
 
     @property
     def measurements(self) -> int:
@@ -135,10 +153,43 @@ class ProductStrategy:
 
     def trace_of(self, product: Product) -> float:
         """The same of one product."""
-        return product.weight**2 * math.prod(
-            factor.trace(family.gram())
-            for factor, family in zip(self.factors, product.families, strict=True)
-        )
+        pairs = list(zip(self.factors, product.families, strict=True))
+        found = math.prod(factor.trace(family.gram()) for factor, family in pairs)
+        if self.total_known:
+            along = (float(f.along_sum @ family.gram() @ f.along_sum) for f, family in pairs)
+            found = max(found - math.prod(along) / self._sum_variance, 0.0)
+        return product.weight**2 * found
+
+    def variances(self, product: Product) -> Floats:
+        """The variance of each query, unweighted, at noise of variance one.
+
+        Contract: the queries follow from the measurements.
+        """
+        found: Floats = np.ones(1)
+        for factor, family in zip(self.factors, product.families, strict=True):
+            found = np.outer(found, family.variances(factor.inverse_gram)).ravel()
+        return np.asarray(np.maximum(found - self.along_sum(product) ** 2, 0))
+
+    def along_sum(self, product: Product) -> Floats:
+        """Each query's covariance with the sum of all, by the sum's deviation; 0 if not known."""
+        if not self.total_known:
+            return np.zeros(1)
+        found = np.full(1, self._sum_variance**-0.5)
+        for factor, family in zip(self.factors, product.families, strict=True):
+            found = np.outer(found, family.apply(factor.along_sum)).ravel()
+        return found
+
+    @cached_property
+    def _sum_variance(self) -> float:
+        """The variance of the sum of all counts by the measurements alone."""
+        return math.prod(float(factor.along_sum.sum()) for factor in self.factors)
+
+    def kept_total(self, counts: Floats, records: int) -> Floats:
+        """Counts by least squares, moved so that their sum is the number of records."""
+        moves: Floats = np.ones(())
+        for factor in self.factors:
+            moves = np.multiply.outer(moves, factor.along_sum)
+        return np.asarray(counts + (records - counts.sum()) / self._sum_variance * moves)
 
     def measure(self, counts: NDArray[np.int64], weight: int = 1) -> NDArray[np.int64]:
         """The exact measurements in steps, times a weight."""
@@ -157,23 +208,27 @@ class ProductStrategy:
 def laplace_strategy(workload: Workload, size: RecordCount | None = None) -> ProductStrategy:
     """A product of p-Identity strategies for Laplace noise."""
     plain = _searched(workload, p_identity, _l1)
-    if not isinstance(size, PublicCount) or len(plain.touched) != 1:
+    if not isinstance(size, PublicCount):
         return plain
-    return _beside_total(
-        workload, size, plain, partial(p_identity, total_known=True), ProductStrategy.moved_l1
-    )
+    search = partial(p_identity, total_known=True)
+    return _beside_total(workload, size, plain, search, ProductStrategy.moved_l1)
 
 
 def gaussian_strategy(workload: Workload, size: RecordCount | None = None) -> ProductStrategy:
     """A product of strategies that are best in turn for Gaussian noise."""
     plain = _searched(workload, lambda gram: gaussian_optimum(gram).strategy, _l2)
-    if not isinstance(size, PublicCount) or len(plain.touched) != 1:
+    if not isinstance(size, PublicCount):
         return plain
 
     def moved(part: ProductStrategy, size: RecordCount) -> float:
         return math.sqrt(part.moved_l2_squared(size))
 
-    return _beside_total(workload, size, plain, lambda gram: exchange_optimum(gram).strategy, moved)
+    def search(gram: Floats) -> Strategy:
+        # The optimum beside the sum does not measure it, from which products of several follow.
+        alone = len(plain.touched) == 1
+        return exchange_optimum(gram).strategy if alone else identity(len(gram))
+
+    return _beside_total(workload, size, plain, search, moved)
 
 
 def _beside_total(
@@ -183,23 +238,33 @@ def _beside_total(
     search: Search,
     moved: Callable[[ProductStrategy, RecordCount], float],
 ) -> ProductStrategy:
-    """The best of strategies on the one touched attribute, with the sum of its counts public."""
-    (place,) = plain.touched
-    summed = sum(
-        (product.weight**2 * product.families[place].gram() for product in workload.products),
-        start=np.zeros((plain.factors[place].size,) * 2),
-    )
+    """The better of strategies on each touched attribute in turn, with the sum of counts public."""
 
     def error(part: ProductStrategy) -> float:
         moves = moved(part, size) * float(part.step)
         return moves**2 * part.beside_total(size).trace(workload)
 
-    tried = [plain.factors[place], identity(len(summed)), search(summed)]
-    parts = [
-        ProductStrategy.of(*plain.factors[:place], factor, *plain.factors[place + 1 :])
-        for factor in tried
-    ]
-    return min(parts, key=error)
+    single = (f if f.is_total else identity(f.size) for f in plain.factors)
+    best = min([plain, ProductStrategy.of(*single)], key=error)
+    for place in plain.touched:
+        summed = _against(workload, best, place)
+        factors = best.factors
+        tried = [
+            ProductStrategy.of(*factors[:place], factor, *factors[place + 1 :])
+            for factor in (identity(len(summed)), search(summed))
+        ]
+        best = min([best, *tried], key=error)
+    return best
+
+
+def _against(workload: Workload, part: ProductStrategy, place: int) -> Floats:
+    """What is asked of one attribute: its Gram matrices, weighted by the traces of the others."""
+    found = np.zeros((part.factors[place].size,) * 2)
+    for product in workload.products:
+        pairs = enumerate(zip(part.factors, product.families, strict=True))
+        others = math.prod(f.trace(family.gram()) for i, (f, family) in pairs if i != place)
+        found += product.weight**2 * others * product.families[place].gram()
+    return found
 
 
 def _l1(strategy: Strategy) -> float:

@@ -36,7 +36,7 @@ class Reconstruction(Protocol):
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """The counts whose measurements are nearest; a public total of one attribute's is kept.
+    """The counts whose measurements are nearest; a public total is kept.
 
     Unbiased: the expected error that mechanisms state is that of this reconstruction. Estimates
     may be negative.
@@ -57,7 +57,11 @@ class LeastSquares:
             (factor,) = strategy.factors
             return KnownTotal.beside(factor).estimated(measured, size.records)
         solvers = [partial(np.tensordot, f.pseudoinverse, axes=1) for f in strategy.factors]
-        return apply_each(solvers, measured)
+        found = apply_each(solvers, measured)
+        beside = strategy.beside_total(size)
+        if isinstance(size, PublicCount) and beside.total_known:
+            return beside.kept_total(found, size.records)
+        return found
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,25 +29,39 @@ def can_keep(union: UnionStrategy) -> bool:
 
 
 def union_to_dict(union: UnionStrategy) -> dict[str, object]:
-    """Parts and weights, for JSON."""
+    """Parts and weights, for JSON; which parts know the sum of all counts, if any do."""
     parts = [[_factor_to_dict(factor) for factor in part.factors] for part in union.parts]
-    return {"parts": parts, "weights": list(union.weights)}
+    totals = [part.total_known for part in union.parts]
+    besides: dict[str, object] = {"totals": totals} if any(totals) else {}
+    return {"parts": parts, "weights": list(union.weights), **besides}
 
 
 def union_from_dict(plain: object, shape: tuple[int, ...]) -> UnionStrategy:
     """The strategy that was described, over attributes of these sizes."""
     match plain:
-        case {"parts": list() as parts, "weights": list() as weights} if all(
+        case {"parts": list() as parts, "weights": list() as weights, **rest} if all(
             isinstance(part, list) and len(part) == len(shape) for part in parts
         ):
             made = tuple(
                 ProductStrategy(tuple(map(_factor_from_dict, part, shape))) for part in parts
             )
+            totals = rest.get("totals", [False] * len(made))
+            if not isinstance(totals, list) or len(totals) != len(made):
+                raise not_plain()
             try:
-                return UnionStrategy(made, tuple(weights))
+                return UnionStrategy(tuple(map(_with_total, made, totals)), tuple(weights))
             except DiscreetError as error:
                 raise not_plain() from error
     raise not_plain()
+
+
+def _with_total(part: ProductStrategy, known: object) -> ProductStrategy:
+    """The part, with the sum of all counts known besides if that is said and can be."""
+    if known is False:
+        return part
+    if known is not True or not part.can_know_total:
+        raise not_plain()
+    return replace(part, total_known=True)
 
 
 def _factor_to_dict(factor: Strategy) -> dict[str, object]:

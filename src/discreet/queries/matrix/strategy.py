@@ -126,6 +126,16 @@ class Strategy:
         return np.asarray(np.linalg.pinv(self.rows.T @ self.rows, rcond=RANK, hermitian=True))
 
     @cached_property
+    def along_sum(self) -> Floats:
+        """The covariance of each value's estimate with that of the sum of all."""
+        return np.asarray(self.inverse_gram.sum(axis=1))
+
+    @property
+    def determines_sum(self) -> bool:
+        """Whether the sum of all values follows from the measurements."""
+        return self.determines(np.ones((self.size, self.size)))
+
+    @cached_property
     def pseudoinverse(self) -> Floats:
         """Least squares: from measurements to counts."""
         return np.asarray(self.inverse_gram @ self.rows.T)

@@ -156,6 +156,9 @@ def _weighted(
             (part.beside_total(size).trace(group) * (sensitivity(part) * float(part.step)) ** 2)
             ** (1 / (norm + 2))
         )
+    if not any(shares):
+        # Nothing but the public number of records is asked: any weights do.
+        shares = [1.0] * len(parts)
     length = float(np.linalg.norm(shares, ord=norm))
     weights = [
         max(1, round(Fraction(share / length) * 2**_BITS / Fraction(sensitivity(part))))
