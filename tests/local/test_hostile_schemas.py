@@ -24,6 +24,8 @@ from tests.local import javascript
 from tests.local.enumeration import law, worst_ratio
 from tests.local.examples import Scripted, collection, oracles, rappor
 from tests.local.test_channels import at_most_exp
+from tests.local.test_laplace import CoarseLaplace
+from tests.local.test_laplace import schema_of as noise_schema
 from tests.local.test_vectors import CoarseUnit, schema_of
 
 GONE = object()
@@ -58,6 +60,8 @@ def schemas() -> dict[str, str]:
         local.CountMeanSketch(epsilon=1, domain=local.ANY_TEXT, rows=1, cells=2, seed=1)
     ).schema
     found["vector"] = collection(VectorMean(epsilon=1, dimensions=2)).schema
+    noisy = CoarseLaplace(epsilon=1, domain=3)
+    found["laplace"] = noise_schema(noisy)
     found["unit"] = schema_of(CoarseUnit(epsilon=1, dimensions=2))
     return found
 
@@ -135,8 +139,16 @@ def affordable(schema: str) -> bool:
 
     document = json.loads(schema)
     oracle = dict(document["oracle"])
-    if oracle["kind"] in ("unary", "bloom", "subset", "directions", "hadamard", "sketch"):
-        for name in ("size", "cells", "directions", "chosen", "rows"):
+    if oracle["kind"] in (
+        "unary",
+        "bloom",
+        "subset",
+        "directions",
+        "hadamard",
+        "sketch",
+        "laplace",
+    ):
+        for name in ("size", "cells", "directions", "chosen", "rows", "coins"):
             look(oracle.get(name, 0))
         look(oracle.get("inner", {}).get("rows", 0))
     if "vector" in document["domain"]:
@@ -212,7 +224,9 @@ def test_numbers_whose_sums_a_browser_rounds_are_refused() -> None:
     whole["oracle"]["parts"] = [{"digits": digits, "oracle": inner}]
     signed = json.loads(schemas()["count_sketch"])
     signed["oracle"] |= {"cells": 2**52, "inner": inner}
-    for document in (wave, whole, signed):
+    noisy = json.loads(schemas()["laplace"])
+    noisy["oracle"]["coins"] = 2**52 - 1
+    for document in (wave, whole, signed, noisy):
         schema = json.dumps(document)
         assert outcome(schema) == "local_schema_chances"
         script = """

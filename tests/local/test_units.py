@@ -30,6 +30,8 @@ from discreet.noise import Noiseless
 from tests.local.enumeration import law, worst_ratio
 from tests.local.examples import collection, oracles, rappor
 from tests.local.test_channels import at_most_exp, channel
+from tests.local.test_laplace import CoarseLaplace
+from tests.local.test_laplace import schema_of as noise_schema
 from tests.local.test_vectors import CoarseMean, CoarseUnit, laws
 
 DEVICE = dp.Person("device")
@@ -97,12 +99,9 @@ def scale_of(mechanism: Any) -> Fraction:
 
 
 def laplace_mean(epsilon: Fraction) -> Claim:
-    real = local.LaplaceMean(epsilon=epsilon, domain=4)
-    still = local.LaplaceMean(epsilon=epsilon, domain=4, randomness=Noiseless())
-    means = [int(still.privatize_many([value])[0]) for value in (-7, 0, 1, 2, 3, 9, math.inf)]
-    return Claim(
-        real.guarantee(unit=DEVICE), log=(max(means) - min(means)) / scale_of(real.mechanism)
-    )
+    question = CoarseLaplace(epsilon=epsilon, domain=2 if epsilon < 1 else 4)
+    found = [law(noise_schema(question), value) for value in range(question.size)]
+    return Claim(question.guarantee(unit=DEVICE), ratio=worst_ratio(found))
 
 
 def graphs_of(nodes: int) -> list[Any]:

@@ -50,6 +50,9 @@ def made() -> list[dict[str, Any]]:
         (collection(VectorMean(epsilon=1, dimensions=3)), [[0, 0.5, -1], [2, -0.25, 1e-7]] * 2),
         (collection(PrivUnit(epsilon=1, dimensions=3)), [[0, 0.5, -1], [0, 0, 0], [1e-3, 0, 0]]),
         (collection(PrivUnit(epsilon=6, dimensions=40)), [[0.1] * 40, [-0.1] * 40]),
+        (collection(local.LaplaceMean(epsilon=1, domain=1001)), [0, 1000, 500, 499]),
+        (collection(local.LaplaceMean(epsilon=32, domain=2)), [0, 1, 1]),
+        (collection(local.LaplaceMean(epsilon=0.001, domain=10_000), memoised=True), [9, 9, 0]),
     ]
     found = []
     for seed, (asked, values) in enumerate(cases):

@@ -140,6 +140,17 @@
       const high = uniform(oracle.size - 1) < index;
       return direct({size: 2, keep: oracle.keep}, high ? 1 : 0);
     },
+    laplace(oracle, index) {
+      const noisy = coin(oracle.noise);
+      const below = coin(WHOLE >> 1n);
+      const low = oracle.digits.map((digit, place) => (coin(digit) ? 2 ** place : 0));
+      const lead = [...places(oracle.coins).map(() => coin(oracle.more)), false].indexOf(false);
+      const unit = 2 ** low.length;
+      const size = low.reduce((sum, each) => sum + each, 1 + lead * unit);
+      const sizes = oracle.coins * unit;
+      const told = index + (noisy ? (below ? -size : size) : 0) + sizes - oracle.size;
+      return Math.max(0, Math.min(told, 2 * sizes - oracle.size - 1));
+    },
     coordinate(oracle, steps) {
       const place = uniform(oracle.dimensions);
       const high = uniform(2 * oracle.steps) < steps[place] + oracle.steps;
@@ -276,6 +287,7 @@
     direct: ["size"], unary: ["size"], mean: ["size"],
     hashing: ["prime", "cells"], sketch: ["prime", "cells"], bloom: ["prime", "cells"],
     hadamard: ["bits", "rows"], subset: ["size", "chosen"], wave: ["size", "reach"],
+    laplace: ["size", "coins"],
     coordinate: ["dimensions", "steps"],
     directions: ["dimensions", "steps", "directions", "near"], one_of: [],
   };
@@ -312,6 +324,40 @@
       && alike(one * (WHOLE - zero), zero * (WHOLE - one), pairs, most);
   }
 
+  function near(one, other, step) {
+    const [low, high] = one < other ? [one, other] : [other, one];
+    return low * WHOLE >= high * step;
+  }
+
+  const up = (value) => -(-value >> 320n);
+
+  function stepsWithin(step, steps, most) {
+    let total = 1n << 320n;
+    let power = (total * WHOLE + step - 1n) / step;
+    for (; steps > 0n && power <= most; steps >>= 1n) {
+      if (steps & 1n) total = up(total * power);
+      power = up(power * power);
+    }
+    return steps === 0n && total <= most;
+  }
+
+  function noiseWithin(oracle, size, coins, most) {
+    const [step, noise, more] = [oracle.step, oracle.noise, oracle.more].map(chance);
+    const low = list(oracle.digits).map(chance);
+    const every = [step, noise, more, ...low];
+    if (low.length >= 32 || !every.every((each) => each > 0n && each < WHOLE)) return false;
+    let [ones, zeros] = [1n, 1n];
+    for (const digit of low) {
+      if (!near(digit * zeros, (WHOLE - digit) * ones, step)) return false;
+      [ones, zeros] = [ones * digit, zeros * (WHOLE - digit)];
+    }
+    const least = noise * (WHOLE - more) * zeros;
+    return size > 1n && 4n * size < exact(coins << BigInt(low.length + 2))
+      && near(more * zeros, WHOLE * ones, step)
+      && near(least, 2n * (WHOLE - noise) * WHOLE ** BigInt(low.length + 1), step)
+      && stepsWithin(step, size - 1n, most);
+  }
+
   function within(oracle, values, most) {
     const kind = oracle.kind;
     if (!known(kind)) return false;
@@ -322,6 +368,9 @@
         && !Object.hasOwn(inner, "again") && within(inner, below, most));
     }
     if (kind === "unary" || kind === "bloom") return bitsWithin(oracle, most);
+    if (kind === "laplace") {
+      return values <= shape.size && noiseWithin(oracle, shape.size, shape.coins, most);
+    }
     const keep = chance(oracle.keep);
     const size = shape.size ?? values;
     let [near, far] = [1n, size - 1n];

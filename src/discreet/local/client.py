@@ -10,7 +10,7 @@ Guarantee: a report depends on the value only through coins of those chances and
 drawn from the operating system's generator, and a schema whose chances tell more than its epsilon
 is refused on the device. A memoised schema needs :attr:`Client.memory` kept there; it holds the
 report about the current value of each schema, and whoever loses it pays again.
-Source: 004a:C1, C5–C9, C25, C26, C31; modern-learn:9. Proof: ``proofs/local.md``.
+Source: 004a:C1, C2, C5–C9, C25, C26, C31; modern-learn:9. Proof: ``proofs/local.md``.
 """
 
 from __future__ import annotations
@@ -221,6 +221,16 @@ class Client:
         high = self._uniform(oracle["size"] - 1) < index
         return self._direct({"size": 2, "keep": oracle["keep"]}, int(high))
 
+    def _laplace(self, oracle: dict[str, Any], index: int) -> int:
+        low, coins = [int(digit) for digit in oracle["digits"]], int(oracle["coins"])
+        chances = [int(oracle["noise"]), _WHOLE >> 1, *low, *[int(oracle["more"])] * coins]
+        noisy, below, *bits = self._coins(chances)
+        size = sum(bit << place for place, bit in enumerate(bits[: len(low)]))
+        size += 1 + ([*bits[len(low) :], False].index(False) << len(low))
+        sizes, values = coins << len(low), int(oracle["size"])
+        told = index + noisy * (-size if below else size) + sizes - values
+        return max(0, min(told, 2 * sizes - values - 1))
+
     def _coordinate(self, oracle: dict[str, Any], steps: list[int]) -> list[int]:
         place = self._uniform(oracle["dimensions"])
         high = self._uniform(2 * oracle["steps"]) < steps[place] + oracle["steps"]
@@ -281,6 +291,7 @@ _KINDS: dict[str, Callable[..., Any]] = {
     "subset": Client._subset,
     "wave": Client._wave,
     "mean": Client._mean,
+    "laplace": Client._laplace,
     "coordinate": Client._coordinate,
     "directions": Client._directions,
     "one_of": Client._one_of,
@@ -295,6 +306,7 @@ _SHAPES: dict[str, tuple[str, ...]] = {
     "hadamard": ("bits", "rows"),
     "subset": ("size", "chosen"),
     "wave": ("size", "reach"),
+    "laplace": ("size", "coins"),
     "coordinate": ("dimensions", "steps"),
     "directions": ("dimensions", "steps", "directions", "near"),
     "one_of": (),
@@ -344,6 +356,8 @@ def _within(oracle: dict[str, Any], values: int, most: int) -> bool:
         )
     if kind in ("unary", "bloom"):
         return _bits_within(oracle, most)
+    if kind == "laplace":
+        return values <= shape["size"] and _noise_within(oracle, most)
     keep, size = _chance(oracle["keep"]), shape.get("size", values)
     near, far = 1, size - 1
     if kind in ("mean", "coordinate"):
@@ -389,6 +403,42 @@ def _bits_within(oracle: dict[str, Any], most: int) -> bool:
         return False
     possible = 0 < one < _WHOLE and 0 < zero < _WHOLE
     return possible and _alike(one * (_WHOLE - zero), zero * (_WHOLE - one), pairs, most)
+
+
+def _noise_within(oracle: dict[str, Any], most: int) -> bool:
+    """The same for noise: no two sizes next to each other tell more than their part of it."""
+    step, noise, more = (_chance(oracle[name]) for name in ("step", "noise", "more"))
+    digits, size = [_chance(digit) for digit in _listed(oracle["digits"])], oracle["size"]
+    if len(digits) >= _MOST or not all(0 < each < _WHOLE for each in (step, noise, more, *digits)):
+        return False
+    ones = zeros = 1
+    for digit in digits:
+        if not _near(digit * zeros, (_WHOLE - digit) * ones, step):
+            return False
+        ones, zeros = ones * digit, zeros * (_WHOLE - digit)
+    least = noise * (_WHOLE - more) * zeros
+    return (
+        4 < 4 * size < _whole(oracle["coins"] << len(digits) + 2)
+        and _near(more * zeros, _WHOLE * ones, step)
+        and _near(least, 2 * (_WHOLE - noise) * _WHOLE ** (len(digits) + 1), step)
+        and _steps_within(step, size - 1, most)
+    )
+
+
+def _near(one: int, other: int, step: int) -> bool:
+    """Whether neither of two chances is below the other times ``step`` over 2**64."""
+    low, high = sorted((one, other))
+    return low * _WHOLE >= high * step
+
+
+def _steps_within(step: int, steps: int, most: int) -> bool:
+    """Whether so many steps tell no more than ``most``; every product is rounded up."""
+    total, power = 1 << _BITS, -(-(_WHOLE << _BITS) // step)
+    while steps and power <= most:
+        if steps & 1:
+            total = -(-total * power >> _BITS)
+        steps, power = steps >> 1, -(-power * power >> _BITS)
+    return not steps and total <= most
 
 
 def _once_within(one: int, zero: int, again: dict[str, Any], pairs: int) -> bool:

@@ -15,6 +15,7 @@ from discreet.local.direct import DirectEncoding
 from discreet.local.domain import ANY_TEXT, Choices
 from discreet.local.hadamard import HadamardResponse
 from discreet.local.hashing import BinaryLocalHashing, OptimalLocalHashing
+from discreet.local.laplace import LaplaceMean
 from discreet.local.masks import MaskedHadamard
 from discreet.local.numeric import MeanResponse, SquareWave
 from discreet.local.oracle import SupportOracle
@@ -45,6 +46,7 @@ _TAGS: dict[str, type[LocalRandomiser]] = {
     "masked_hadamard": MaskedHadamard,
     "mean": MeanResponse,
     "square_wave": SquareWave,
+    "laplace": LaplaceMean,
     "vector_mean": VectorMean,
     "priv_unit": PrivUnit,
 }
