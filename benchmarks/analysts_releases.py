@@ -13,6 +13,7 @@ from analysts_data import (
     query_rows,
     reference_universe,
 )
+from analysts_halves import HalvedConjunctions
 from numpy.typing import NDArray
 
 import discreet as dp
@@ -25,7 +26,7 @@ from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.public_round import PublicRound
 from discreet.queries.analysts.query_class import Conjunctions
-from discreet.queries.analysts.query_set import QuerySet
+from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
 from discreet.queries.mwem.mwem import MWEM
 from discreet.queries.record_count import PublicCount
@@ -64,7 +65,10 @@ class Errors:
 
 
 class Trial:
-    """One table, and a hundred thousand random three-way conjunctions of some analysts."""
+    """One table, and a hundred thousand random three-way conjunctions of some analysts.
+
+    ``halved`` queries take no memory: with sixteen bits their rows would take 6.1 GiB, twice.
+    """
 
     def __init__(
         self,
@@ -72,12 +76,15 @@ class Trial:
         *,
         analysts: int = ANALYSTS,
         protects: OneQuery | OneAnalyst = ONE_QUERY,
+        halved: bool = False,
     ) -> None:
         """Ask them all exactly, once."""
-        self.analysts, self.protects = analysts, protects
+        self.analysts, self.protects, self.halved = analysts, protects, halved
         self.counts = counts
         self.records = int(counts.sum())
-        self.places, self.values = conjunctions(ANALYSTS * EACH)
+        self.bits = counts.size.bit_length() - 1
+        self.universe = reference_universe(self.bits)
+        self.places, self.values = conjunctions(ANALYSTS * EACH, bits=self.bits)
         self.truth = self.shares(counts.astype(np.float64))
         self._rows: NDArray[np.uint8] | None = None
 
@@ -93,10 +100,16 @@ class Trial:
             self._rows *= LEVELS
         return self._rows
 
+    def queries(self, shape: RoundShape) -> QuerySet:
+        """The queries of a game."""
+        if self.halved:
+            return HalvedConjunctions(shape, np.hstack([self.places, self.values]).astype(np.uint8))
+        return QuerySet(shape, self.rows)
+
     def facts(self) -> PublicRound:
         """What is public about the round."""
         return PublicRound(
-            universe=reference_universe(),
+            universe=self.universe,
             size=PublicCount(self.records),
             analysts=self.analysts,
             most=ANALYSTS * EACH // self.analysts,
@@ -119,19 +132,19 @@ class Trial:
 
     def game(self, game: SampledGame | ExpectedGame) -> Errors:
         """Play once."""
-        rows = QuerySet(game.shape, self.rows)
+        queries = self.queries(game.shape)
         start = time.process_time()
-        released = game.release(self.counts, rows)
+        released = game.release(self.counts, queries)
         seconds = time.process_time() - start
         return Errors(np.abs(self.shares(released.counts) - self.truth), seconds)
 
-    def mwem(self) -> Errors:
-        """Not private between analysts: it looks for what somebody asked and is most wrong."""
+    def mwem(self, ways: int = 3, rounds: int = MWEM_ROUNDS) -> Errors:
+        """Not private between analysts: it looks for what somebody asked and is most wrong.
+
+        With a round for each marginal it looks for nothing, and measures and fits all of them.
+        """
         mechanism = MWEM(
-            Workload.marginals(reference_universe(), 3),
-            SPEND,
-            PublicCount(self.records),
-            MWEM_ROUNDS,
+            Workload.marginals(self.universe, ways), SPEND, PublicCount(self.records), rounds
         )
         start = time.process_time()
         released = mechanism.release(self.counts)
@@ -153,7 +166,7 @@ class Trial:
         raise ValueError(option.refusal)
 
     def _regions(self) -> list[Region]:
-        shape = reference_universe().shape
+        shape = self.universe.shape
         regions = []
         for places, values in zip(self.places, self.values, strict=True):
             box = [slice(0, 2)] * len(shape)
@@ -163,12 +176,11 @@ class Trial:
         return regions
 
     def _from_marginals(self, synopsis: MarginalSynopsis) -> Floats:
-        universe = reference_universe()
         kinds, where = np.unique(self.places, axis=0, return_inverse=True)
         found = np.empty(len(self.places))
         for kind, kept in enumerate(kinds):
-            names = [universe.names[int(place)] for place in kept]
-            marginal = synopsis.answers(Workload.marginal(universe, names)).reshape(2, 2, 2)
+            names = [self.universe.names[int(place)] for place in kept]
+            marginal = synopsis.answers(Workload.marginal(self.universe, names)).reshape(2, 2, 2)
             asked = np.flatnonzero(where.ravel() == kind)
             found[asked] = marginal[tuple(self.values[asked].T)] / self.records
         return found

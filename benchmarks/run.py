@@ -23,6 +23,7 @@ LONG = {
     "relational_large",
     "synthetic_large",
     "analysts_runs",
+    "analysts_universes",
     "local_files",
 }  # suites that run only when they are asked for
 HEADINGS = ("figure", "median", "unit", "quartiles", "target", "")
