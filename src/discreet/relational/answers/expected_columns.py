@@ -35,7 +35,7 @@ from discreet.relational.plan.query import (
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery, Settled
 from discreet.relational.planning.top_k import Ranking
 from discreet.relational.post_processing.tables import ColumnRole
-from discreet.relational.sql.answer_sizes import few_rows
+from discreet.relational.sql.answer_sizes import AnswerSizes
 from discreet.release import ReleasedColumn
 from discreet.release.preview import Expected
 
@@ -144,7 +144,7 @@ def _expected_table(
     found: dict[str, list[tuple[int, float]]] = {name: [] for name in numbers}
     few = len(planned.allocation.noised) <= _MOST
     known = all(isinstance(p.keys, KeySet) and p.keys.cells <= _FEW for p in query.parts)
-    if few and known and few_rows(query.table, query.parts, _ROWS):
+    if few and known and AnswerSizes(query.parts).are_few(query.table, _ROWS):
         even = _even(planned)
         for size in SIZES:
             try:

@@ -20,7 +20,7 @@ from discreet.relational.post_processing.compute import compute
 from discreet.relational.post_processing.evaluate import Rows, rows_of
 from discreet.relational.post_processing.tables import AnswerColumn, ColumnRole
 from discreet.relational.post_processing.uncertain import Value, point
-from discreet.relational.sql.answer_sizes import few_rows
+from discreet.relational.sql.answer_sizes import AnswerSizes
 from discreet.relational.types.data_type import DataType
 from discreet.release import ReleasedColumn
 
@@ -100,7 +100,7 @@ def try_out(planned: PlannedQuery, confidence: float) -> None:
     if not isinstance(query, QueryOverAnswers):
         return
     known = all(isinstance(part.keys, KeySet) and part.keys.cells <= _FEW for part in query.parts)
-    if known and few_rows(query.table, query.parts, _ROWS):
+    if known and AnswerSizes(query.parts).are_few(query.table, _ROWS):
         columns = TableColumns(planned, planned.blank(), "nothing", confidence)
         columns.keys()
         columns.answers()

@@ -33,6 +33,7 @@ from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.functions.text import CONCAT
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
 from discreet.relational.plan.nodes import Distinct, Filtered, PlanNode, Scan, UnionAll, upwards
+from discreet.relational.post_processing.tables import PublicRowsTable
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import TEXT_LIMIT, DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, columns
@@ -221,7 +222,9 @@ def _calls(step: object) -> Iterator[set[Call]]:
             yield found
 
 
-_WRITE_NOTHING = frozenset({type(None), bool, int, float, str, Column, Literal, ColumnDomain, Scan})
+_WRITE_NOTHING = frozenset(
+    {type(None), bool, int, float, str, Column, Literal, ColumnDomain, Scan, PublicRowsTable}
+)
 """Kinds of parts in which nothing is computed, of which there are many."""
 
 

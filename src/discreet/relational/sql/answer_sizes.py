@@ -10,7 +10,7 @@ Source: contract, "What may be seen" (the resources of a question are public).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.limits.public_work import too_many_public_rows
@@ -37,16 +37,71 @@ _DISCOVERED = 10_000
 """Keys to be discovered, of which nobody knows the number before they are named."""
 
 
-def require_pairs(joined: Joined, parts: Sequence[Query]) -> None:
-    """Refuse a join that would look at too many pairs of rows."""
-    if most_rows(joined, parts) > MAX_PAIRS:
-        sides = [most_rows(side, parts) for side in (joined.left, joined.right)]
-        raise InvalidParameter(
-            code="too_many_keys",
-            expectation=f"at most {MAX_PAIRS} pairs of rows in a join of answers",
-            received=f"{sides[0]} rows beside {sides[1]}",
-            remedy="Join them on all of their keys, join before aggregating, or ask for fewer.",
-        )
+@dataclass
+class AnswerSizes:
+    """The most rows of tables computed from answers, each of which is looked at once.
+
+    ``parts`` are the queries that are paid for, to which more may come.
+    """
+
+    parts: Sequence[Query]
+    _found: dict[int, tuple[TableNode, int]] = field(default_factory=dict)
+
+    def require_pairs(self, joined: Joined) -> None:
+        """Refuse a join that would look at too many pairs of rows."""
+        if self.most_rows(joined) > MAX_PAIRS:
+            sides = [self.most_rows(side) for side in (joined.left, joined.right)]
+            raise InvalidParameter(
+                code="too_many_keys",
+                expectation=f"at most {MAX_PAIRS} pairs of rows in a join of answers",
+                received=f"{sides[0]} rows beside {sides[1]}",
+                remedy="Join them on all of their keys, join before aggregating, or ask for fewer.",
+            )
+
+    def are_few(self, table: TableNode, limit: int) -> bool:
+        """Whether all steps of a table together make at most so many rows: it may be tried out."""
+        steps = [table]
+        for step in steps:  # it grows meanwhile
+            inputs = (getattr(step, name, None) for name in ("left", "right", "source"))
+            steps += [each for each in inputs if each is not None]
+        return sum(self.most_rows(step) for step in reversed(steps)) <= limit
+
+    def most_rows(self, table: TableNode) -> int:
+        """The most rows that a table can have; of keys to be discovered, some."""
+        if id(table) not in self._found:  # by value, rows would be compared with each other
+            self._found[id(table)] = (table, self._most(table))
+        return self._found[id(table)][1]
+
+    def _most(self, table: TableNode) -> int:  # noqa: PLR0911 -- one for each
+        match table:
+            case OneRow():
+                return 1
+            case PublicRowsTable(entries=entries):
+                return len(entries)
+            case Answer(part=part):
+                keys = self.parts[part].keys
+                return keys.cells if isinstance(keys, KeySet) else _DISCOVERED
+            case Joined():
+                return self._most_pairs(table)
+            case CombinedAnswers(left=left, right=right):
+                return self.most_rows(left) + self.most_rows(right)
+            case GroupedAnswer(source=source, sets=sets):
+                below = self.most_rows(source)
+                return sum(below if chosen else 1 for chosen in sets)
+            case Arranged(source=source, limit=limit):
+                below = self.most_rows(source)
+                return below if limit is None else min(below, limit)
+        return self.most_rows(table.source)
+
+    def _most_pairs(self, table: Joined) -> int:
+        """Rows of a join: those of one side alone, where each meets one other at most."""
+        left, right = (self.most_rows(side) for side in (table.left, table.right))
+        equal = equal_places(table.condition, len(table.left.columns))
+        if _differ(table.right, {place for _, place in equal}, self.parts):
+            return left
+        if _differ(table.left, {place for place, _ in equal}, self.parts):
+            return left + right if table.outer else right
+        return left * max(1, right)
 
 
 @dataclass
@@ -54,10 +109,11 @@ class PublicWork:
     """What joins of public tables in one question may look at, before anybody pays."""
 
     left: int = MAX_PUBLIC_PAIRS
+    _sizes: AnswerSizes = field(default_factory=lambda: AnswerSizes([]))
 
     def take(self, joined: Joined) -> None:
         """Refuse a join for which too little is left."""
-        self.left -= most_rows(joined, [])
+        self.left -= self._sizes.most_rows(joined)
         if self.left < 0:
             raise too_many_public_rows(
                 expectation=f"at most {MAX_PUBLIC_PAIRS} pairs of rows in all joins of public "
@@ -65,60 +121,12 @@ class PublicWork:
             )
 
 
-def few_rows(table: TableNode, parts: Sequence[Query], limit: int) -> bool:
-    """Whether all steps of a table together make at most so many rows: it may be tried out."""
-    steps = [table]
-    for step in steps:  # it grows meanwhile
-        inputs = (getattr(step, name, None) for name in ("left", "right", "source"))
-        steps += [each for each in inputs if each is not None]
-    found = 0
-    for step in reversed(steps):  # leaves first: few of them make the rest quick to look at
-        found += most_rows(step, parts)
-        if found > limit:
-            return False
-    return True
-
-
-def most_rows(table: TableNode, parts: Sequence[Query]) -> int:  # noqa: PLR0911 -- one for each
-    """The most rows that a table can have; of keys to be discovered, some."""
-    match table:
-        case OneRow():
-            return 1
-        case PublicRowsTable(entries=entries):
-            return len(entries)
-        case Answer(part=part):
-            keys = parts[part].keys
-            return keys.cells if isinstance(keys, KeySet) else _DISCOVERED
-        case Joined():
-            return _most_pairs(table, parts)
-        case CombinedAnswers(left=left, right=right):
-            return most_rows(left, parts) + most_rows(right, parts)
-        case GroupedAnswer(source=source, sets=sets):
-            below = most_rows(source, parts)
-            return sum(below if chosen else 1 for chosen in sets)
-        case Arranged(source=source, limit=limit):
-            below = most_rows(source, parts)
-            return below if limit is None else min(below, limit)
-    return most_rows(table.source, parts)
-
-
-def _most_pairs(table: Joined, parts: Sequence[Query]) -> int:
-    """Rows of a join: those of one side alone, where each meets one other at most."""
-    left, right = (most_rows(side, parts) for side in (table.left, table.right))
-    equal = equal_places(table.condition, len(table.left.columns))
-    if _differ(table.right, {place for _, place in equal}, parts):
-        return left
-    if _differ(table.left, {place for place, _ in equal}, parts):
-        return left + right if table.outer else right
-    return left * max(1, right)
-
-
 def _differ(table: TableNode, places: set[int], parts: Sequence[Query]) -> bool:
     """Whether no two rows of a table agree in these columns; NULL agrees with nothing."""
     if isinstance(table, PublicRowsTable):
-        found = [tuple(entry[place] for place in sorted(places)) for entry in table.entries]
-        found = [entry for entry in found if None not in entry]
-        return len(set(found)) == len(found)
+        found = zip(*([row[place] for row in table.entries] for place in places), strict=True)
+        whole = [values for values in found if None not in values]
+        return len(set(whole)) == len(whole) and (bool(places) or len(table.entries) <= 1)
     known = _apart(table, parts)
     return known is not None and known <= places
 

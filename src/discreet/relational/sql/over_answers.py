@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from sqlglot import exp
@@ -39,7 +40,7 @@ from discreet.relational.post_processing.tables import (
     TableNode,
     WindowedAnswer,
 )
-from discreet.relational.sql.answer_sizes import PublicWork, require_pairs
+from discreet.relational.sql.answer_sizes import AnswerSizes, PublicWork
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.outer_calls import outer_aggregate, window_call
 from discreet.relational.sql.reading import rewritten, tried
@@ -230,6 +231,11 @@ class _Composition:
     """Where all tables are public, so that they are joined before anybody pays."""
     named: dict[int, tuple[exp.Expression, TableNode, int]] = field(default_factory=dict)
     """Named queries that were read, each with its table and the tables counted in it."""
+
+    @cached_property
+    def sizes(self) -> AnswerSizes:
+        """How many rows its tables have."""
+        return AnswerSizes(self.parts)
 
     def table(self, node: exp.Expression, scope: Scope) -> TableNode:
         """The table that a query gives."""
@@ -467,7 +473,7 @@ class _Composition:
             seen.names[hidden] = (seen.names[hidden][0] + "\x00", f"\x00{column.name}")
         made = replace(bare, condition=condition)
         if self.public_work is None:
-            require_pairs(made, self.parts)
+            self.sizes.require_pairs(made)
         else:
             self.public_work.take(made)
         return replace(seen, node=made)
