@@ -47,7 +47,7 @@ _FEW = 200
 """Cells up to which a table computed from answers is tried out at every size."""
 _ROWS = 2_000
 """Rows of all its steps, joins with public tables included, up to which it is."""
-_MOST = 128
+_MOST = 64
 """Sums up to which answers are tried out at every size; each is added up over invented rows."""
 
 
