@@ -174,7 +174,6 @@ def test_the_same_question_in_flight_is_charged_once(
     assert spent(ann) == PRICE
 
 
-@SLOW
 def test_a_question_waits_for_the_same_one_and_goes_on_when_that_is_lost(
     fronts: tuple[RunningService, RunningService],
 ) -> None:

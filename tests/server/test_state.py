@@ -443,7 +443,9 @@ def ended(
     )
     made = replace(job(state, person), grant_id=grant.account, request=f'{{"about": "{name}"}}')
     prepared = PreparedJob(person, kind_named("conversation"), made, None)
-    outcome = JobOutcome(JobPhase.FINISHED, release=name, opened=name, result="{}")
+    outcome = JobOutcome(
+        JobPhase.FINISHED, release=name, opened=name, result="{}", reservation="paid"
+    )
     state.write_relaxed_now(jobs.start, job=made.id, person=person.id, most=9)
     _, kept = state.write_relaxed_now(
         _ended, prepared=prepared, outcome=outcome, level=1, left=left
