@@ -83,9 +83,11 @@ def test_giving_up_one_job_many_times_at_once_is_looked_at_once(
     running_service: RunningService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A front elsewhere has the lease for a second; forty requests wait for it meanwhile."""
-    ann, looked, is_held = running_service.analyst(), list[float](), jobs.is_held
+    ann, looked, is_worked_on = running_service.analyst(), list[float](), jobs.is_worked_on
     job = ann.ask().json()["job"]
-    lease = text("UPDATE jobs SET lease_until = :until WHERE id = :job")
+    lease = text(
+        "UPDATE jobs SET lease_until = :until, release_id = NULL, result = NULL WHERE id = :job"
+    )
 
     def set_lease(until: int) -> None:
         state = running_service.service.runtime.state
@@ -94,9 +96,9 @@ def test_giving_up_one_job_many_times_at_once_is_looked_at_once(
 
     def counted(*args: Any) -> bool:
         looked.append(time.monotonic())
-        return is_held(*args)
+        return is_worked_on(*args)
 
-    monkeypatch.setattr(jobs, "is_held", counted)
+    monkeypatch.setattr(jobs, "is_worked_on", counted)
     set_lease(2**60)
     with ThreadPoolExecutor(40) as threads:
         told = [threads.submit(ann.delete, f"jobs/{job}") for _ in range(40)]
