@@ -52,6 +52,7 @@ READ_NO_ROWS = {
     *("NumberColumn", "OwnedRows", "PersonTables", "PrivateBins", "StructuralZeros"),
     *("SyntheticModel", "SyntheticRelease", "TablesModel", "level_counts"),
     *("load", "load_tables", "model_from_dict", "MeasuredCount", "measured_counts"),
+    *("RepeatedScores", "repeated_scores"),
 }
 
 
