@@ -5,7 +5,7 @@ queries, chains of unions and joins, long lists, deep brackets and cases, many c
 conditions, sets and windows of answers, products of public tables, and signs that are no SQL. Sizes
 reach from one to what the longest text has room for. Nothing is charged: every text is previewed.
 
-    python tests/fuzz/long_texts.py --texts 100000 --processes 2 --state texts.jsonl
+    python -m tests.fuzz.long_texts --texts 100000 --processes 2 --state texts.jsonl
 
 puts so many, five hundred for each seed, and prints what took the most time for its length. A file
 of state keeps a line for each seed that is done; run again, it goes on with the others.
@@ -28,6 +28,7 @@ import numpy as np
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
+from tests.processor_time import process_seconds
 
 LONGEST = 100_000
 FIXED, PER_LETTER = 1.0, 0.0005
@@ -303,7 +304,7 @@ class Planned:
 
     def preview(self, curator: dp.Curator, name: str, text: str) -> None:
         """Plan one text, which costs nothing."""
-        begun, outcome = time.process_time(), "accepted"
+        begun, outcome = process_seconds(), "accepted"
         try:
             curator.preview(text, spend=dp.ApproxDP(epsilon=1, delta=1e-7))
             self.accepted += 1
@@ -313,7 +314,7 @@ class Planned:
         except Exception as fault:  # the fuzzer's quarry
             outcome = type(fault).__name__
             self.faults.append(f"{outcome}: {name}, {len(text)} letters")
-        taken = time.process_time() - begun
+        taken = process_seconds() - begun
         self.asked += 1
         self.shapes[name] += 1
         self.lengths.append(len(text))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
+from tests.processor_time import at_most
 from tests.relational.adversarial.curators import SECRETS, ask, spent, table, words
 
 
@@ -259,9 +259,8 @@ def _parentheses(depth: int) -> str:
     ids=["parentheses", "nothing else", "text", "not", "minus", "nested", "case", "and"],
 )
 def test_questions_without_end(sql: str, curator: dp.Curator) -> None:
-    begun = time.process_time()
-    refused(curator, sql)
-    assert time.process_time() - begun < 20
+    with at_most(20):
+        refused(curator, sql)
 
 
 def test_a_thousand_branches_are_refused(curator: dp.Curator) -> None:
@@ -270,9 +269,8 @@ def test_a_thousand_branches_are_refused(curator: dp.Curator) -> None:
 
 
 def test_a_long_sum_is_translated_in_linear_time(curator: dp.Curator) -> None:
-    begun = time.process_time()
-    curator.explain("SELECT SUM(" + " + ".join(["x"] * 60) + ") AS n FROM t")
-    assert time.process_time() - begun < 5
+    with at_most(5):
+        curator.explain("SELECT SUM(" + " + ".join(["x"] * 60) + ") AS n FROM t")
 
 
 def test_common_tables_do_not_multiply_without_end(curator: dp.Curator) -> None:
