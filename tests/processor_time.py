@@ -35,7 +35,7 @@ def process_seconds() -> float:
 
 
 def thread_seconds() -> float:
-    """Processor time of this thread so far; differences count, and not across a change of thread."""
+    """Processor time of this thread so far; only differences within one thread mean anything."""
     return time.thread_time() - _collecting.total
 
 

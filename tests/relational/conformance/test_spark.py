@@ -50,8 +50,8 @@ _QUIET = settings(suppress_health_check=list(HealthCheck), deadline=None)
 
 
 def sampled(questions: Sequence[str]) -> list[str]:
-    """Two of three; the slow suite asks them all."""
-    return [query for place, query in enumerate(questions) if place % 3]
+    """One of three; the slow suite asks them all."""
+    return [query for place, query in enumerate(questions) if place % 3 == 1]
 
 
 @pytest.mark.parametrize("name", _FAST)
@@ -66,7 +66,7 @@ def test_geometric_means_are_equal_but_for_the_last_place_of_logarithms() -> Non
 
 
 def test_the_fast_cases_hold_enough_questions() -> None:
-    assert len({query for name in _FAST for query in sampled(CASES[name][1])}) >= 150
+    assert len({query for name in _FAST for query in sampled(CASES[name][1])}) >= 75
 
 
 @pytest.mark.slow

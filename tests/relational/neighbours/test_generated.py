@@ -152,43 +152,43 @@ by_level = st.builds(
 _QUIET = settings(suppress_health_check=list(HealthCheck))
 
 
-@settings(_QUIET, max_examples=24)
+@settings(_QUIET, max_examples=14)
 @given(by_row)
 def test_each_row_a_unit(trial: Trial) -> None:
     assert trial.breaches() == []
 
 
-@settings(_QUIET, max_examples=30)
+@settings(_QUIET, max_examples=18)
 @given(by_person)
 def test_people_with_bounds(trial: Trial) -> None:
     assert trial.breaches() == []
 
 
-@settings(_QUIET, max_examples=15)
+@settings(_QUIET, max_examples=9)
 @given(by_route)
 def test_people_through_foreign_keys(trial: Trial) -> None:
     assert trial.breaches() == []
 
 
-@settings(_QUIET, max_examples=24)
+@settings(_QUIET, max_examples=14)
 @given(by_limits)
 def test_tables_with_limits_of_their_own(trial: Trial) -> None:
     assert trial.breaches() == []
 
 
-@settings(_QUIET, max_examples=15)
+@settings(_QUIET, max_examples=9)
 @given(by_level)
 def test_levels_with_limits_of_their_own(trial: Trial) -> None:
     assert trial.breaches() == []
 
 
-@settings(_QUIET, max_examples=12)
+@settings(_QUIET, max_examples=8)
 @given(by_key)
 def test_private_tables_joined_on_another_key(trial: Trial) -> None:
     assert trial.breaches() == []
 
 
-@settings(_QUIET, max_examples=10)
+@settings(_QUIET, max_examples=6)
 @given(by_feature)
 def test_features_of_people(trial: Trial) -> None:
     assert trial.breaches() == []
