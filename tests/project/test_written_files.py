@@ -78,6 +78,29 @@ def test_the_list_names_nothing_else() -> None:
     assert set(READABLE) - {place for place, _ in places()} == set()
 
 
+def spilling(text: str) -> list[str]:
+    """Engines that spill, when memory is short, into a folder that nobody chose.
+
+    That is `.tmp` where the process happens to work, in files that anybody may read. Who opens a
+    database to read its catalogue sorts nothing.
+    """
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    opened = [ast.unparse(each) for each in calls if ast.unparse(each.func) == "duckdb.connect"]
+    return [
+        each
+        for each in opened
+        if not re.search("config=settings|temp_directory|read_only=True", each)
+    ]
+
+
+def test_every_engine_is_told_where_to_spill() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
+    opening = {path.name: text for path, text in texts.items() if "duckdb.connect(" in text}
+    assert "engine.py" in opening
+    assert {name: spilling(text) for name, text in opening.items()} == dict.fromkeys(opening, [])
+    assert spilling('with duckdb.connect(":memory:") as c: pass')
+
+
 def makes_a_file(text: str) -> bool:
     nodes = ast.walk(ast.parse(text))
     return any(isinstance(each, ast.Call) and creating(each) for each in nodes)

@@ -36,6 +36,6 @@ FROM known
 
 def write_visits(path: Path) -> None:
     """Write the table as Parquet."""
-    with duckdb.connect(":memory:") as connection:
+    with duckdb.connect(config={"temp_directory": ""}) as connection:
         target = str(path).replace("'", "''")
         connection.execute(f"COPY ({_ROWS}) TO '{target}' (FORMAT parquet)")

@@ -80,7 +80,9 @@ def aggregate_files(
     """
     import duckdb
 
-    base = duckdb.connect() if connection is None else connection
+    base = connection
+    if connection is None:
+        base = duckdb.connect(config={"temp_directory": ""})
     relation = base.read_parquet(source) if isinstance(source, str) else source
     missing = {field.name for field in oracle.fields} - set(relation.columns)
     if missing:

@@ -35,7 +35,7 @@ def invented(database: Database, rows: int, folder: Path) -> dict[str, Table | P
     path = folder / "simulation.duckdb"
     links = _links(database)
     made: dict[str, Table | PublicTable] = {}
-    with duckdb.connect(str(path)) as engine:
+    with duckdb.connect(str(path), config={"temp_directory": str(folder)}) as engine:
         for name, table in database.tables.items():
             if isinstance(table, PublicTable) and not table.source.live:
                 made[name] = table

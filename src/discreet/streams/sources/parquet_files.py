@@ -78,7 +78,7 @@ class ParquetFiles:
         import duckdb
 
         try:
-            with duckdb.connect() as connection:
+            with duckdb.connect(config={"temp_directory": ""}) as connection:
                 connection.execute("SET TimeZone = 'UTC'")
                 found = connection.execute("SELECT * FROM read_parquet(?)", [str(path)])
                 names = [column[0] for column in found.description or ()]

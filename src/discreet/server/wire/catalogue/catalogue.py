@@ -70,7 +70,7 @@ class Catalogue:
         tables = public.declared(schema)
         self._declared = {each.name.lower(): f"public.{each.name}" for each in tables}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._engine = duckdb.connect(":memory:")
+        self._engine = duckdb.connect(config={"temp_directory": ""})
         for statement in _locked(tables):
             self._engine.execute(statement)
         for space, name, row in public.rows(tables):
