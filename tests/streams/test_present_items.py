@@ -14,6 +14,7 @@ import discreet as dp
 from discreet import streams
 from discreet.errors import InvalidParameter
 from discreet.noise.randomness import Noiseless
+from discreet.streams.counter import largest_increment
 from discreet.streams.live.events import EventFields
 from discreet.streams.live.limits import limit_of
 
@@ -101,6 +102,26 @@ def test_noise_is_for_changes_and_not_for_their_square() -> None:
     assert changes.event.zcdp().rho <= 0.5
     several = streams.BinaryTree(**given_, keys=2, unit=streams.ItemLevel("id", max_flips=16))
     assert several.sensitivity() == spread.sensitivity()  # nothing is known of turns by key
+
+
+def test_changes_that_a_clamp_cuts_off_take_no_turns_and_are_paid_for() -> None:
+    """Others fill each tick in which the item appears: only its disappearances are left.
+
+    Ticks of the longest horizon are clamped at 2**21, which others' changes can reach.
+    """
+    for horizon in (1 << 40, 1 << 30, 1 << 26):
+        tree = streams.BinaryTree(
+            horizon=horizon,
+            spend=dp.ZCDP(rho=0.5),
+            unit=streams.ItemLevel("id", max_flips=100),
+        )
+        most = largest_increment(horizon)
+        others = np.tile([most, 1 - most], 50)
+        beside = np.clip(others + np.tile([1, -1], 50), -most, most)
+        left = np.pad(beside - np.clip(others, -most, most), (0, 28))
+        squares = [(left.reshape(-1, 1 << level).sum(axis=1) ** 2).sum() for level in range(8)]
+        above = [left.sum() ** 2] * (tree.height - 8)
+        assert sum(squares) + sum(above) <= tree.sensitivity().l2_squared
 
 
 def test_items_and_counters_go_on_after_a_crash() -> None:

@@ -20,10 +20,13 @@ from typing import ClassVar
 
 from discreet.core.parameters import count
 from discreet.streams.contribution import ONE_COUNT, StreamSensitivity
-from discreet.streams.counter import ContinualCounter
+from discreet.streams.counter import ContinualCounter, largest_increment
 from discreet.streams.live_tree import LiveTree, ReducedLiveTree
 from discreet.streams.stored import State
 from discreet.streams.units import ItemLevel
+
+_MOST_ITEMS = 1 << 36
+"""More items than memory holds: no tick changes as many."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +71,7 @@ class BinaryTree(ContinualCounter):
         Changes of one item take turns, so that they move a node by one at most.
         """
         events, at_once = self.unit.events, self.unit.per_tick
-        if isinstance(self.unit, ItemLevel) and self.keys == 1 and self.contribution == ONE_COUNT:
+        if self._takes_turns:
             nodes = (-(-self.horizon >> level) for level in range(self.height))
             moved = Fraction(sum(min(events, each) for each in nodes))
             return StreamSensitivity(moved, moved)
@@ -77,6 +80,17 @@ class BinaryTree(ContinualCounter):
             Fraction(self.contribution.l1) * events * self.height,
             Fraction(self.contribution.l2_squared) * squares,
         )
+
+    @property
+    def _takes_turns(self) -> bool:
+        """Whether changes of an item reach the nodes as +1 and -1 in turns, none of them cut off.
+
+        A tick of so many others' changes that its sum is clamped loses some of an item's, and what
+        is left of them need not take turns.
+        """
+        alone = self.keys == 1 and self.contribution == ONE_COUNT
+        never_cut_off = largest_increment(self.horizon) >= _MOST_ITEMS
+        return isinstance(self.unit, ItemLevel) and alone and never_cut_off
 
     def nodes(self, t: int) -> int:
         """How many nodes the estimate at tick ``t`` adds up."""
