@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from fractions import Fraction
 from typing import Any
@@ -25,6 +26,7 @@ from discreet.release.guarantee import (
     guarantee_to_dict,
     protection_text,
 )
+from discreet.release.kept_guarantee import kept_guarantee
 from tests.release.examples import (
     COUNTS,
     NORMAL,
@@ -191,6 +193,28 @@ def test_guarantees_are_put_in_words() -> None:
         "mu 0.5 (Gaussian)",
     ]
     assert protection_text(dp.Person("id", max_rows=2)) == "each id (at most 2 rows)"
+
+
+@pytest.mark.parametrize(
+    ("event", "kept", "lie"),
+    [
+        (events.Gaussian(noise_multiplier=1).subsample(rate=0.01), dp.Row(), dp.Replace(dp.Row())),
+        (
+            events.Shuffled(event=events.RandomizedResponse(epsilon=1, categories=2), people=1000),
+            dp.Replace(dp.Row()),
+            dp.Row(),
+        ),
+    ],
+)
+def test_a_price_for_one_relation_keeps_no_guarantee_for_the_other(
+    event: Any, kept: Any, lie: Any
+) -> None:
+    """Poisson sampling hides who comes or goes, shuffling who tells what: not the other way."""
+    promise = dp.ApproxDP(epsilon=event.epsilon(delta=1e-6), delta=1e-6, unit=kept)
+    facts = {"private": True}
+    assert kept_guarantee(guarantee_to_dict(promise), event, facts) == promise
+    with pytest.raises(InvalidParameter, match="guarantee_not_plain"):
+        kept_guarantee(guarantee_to_dict(replace(promise, unit=lie)), event, facts)
 
 
 @pytest.mark.parametrize("plain", [3, {}, {"kind": "Row"}, {"kind": "PureDP", "size": 1}])

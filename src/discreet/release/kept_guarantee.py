@@ -17,6 +17,7 @@ from typing import Any
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.events.event import Event, from_json
 from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.core.unit import relation_of
 from discreet.release.guarantee import guarantee_from_dict
 
 _ROUNDING = 1 + 1e-9
@@ -43,11 +44,16 @@ def kept_guarantee(plain: Any, event: Event, facts: Mapping[str, Any]) -> Guaran
 def keeps(guarantee: Guarantee, event: Event) -> bool:
     """Whether what the event describes has the guarantee, by some accountant.
 
+    An event whose price is about one neighbouring relation says nothing to units of the other.
+
     >>> from discreet import PureDP
     >>> from discreet.events import Laplace
     >>> [keeps(PureDP(epsilon=epsilon), Laplace(epsilon=1)) for epsilon in (0.5, 1, 2)]
     [False, True, True]
     """
+    relation, unit = event.relation(), guarantee.unit
+    if relation is not None and unit is not None and relation_of(unit) is not relation:
+        return False
     return _keeps(replace(guarantee, unit=None), event.to_json())
 
 
