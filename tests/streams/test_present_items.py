@@ -124,6 +124,15 @@ def test_changes_that_a_clamp_cuts_off_take_no_turns_and_are_paid_for() -> None:
         assert sum(squares) + sum(above) <= tree.sensitivity().l2_squared
 
 
+def test_no_item_keeps_the_others_from_being_written_down() -> None:
+    """A number of many digits is none that JSON has room for: whoever sends it is left out."""
+    unit = streams.ItemLevel("badge", max_flips=2)
+    items = streams.PresentItems(unit)
+    assert items.tick([10**5000, -(10**5000), 2**128, -(2**4095), "a"]) == 3
+    again = streams.PresentItems.from_state(json.loads(json.dumps(items.state())), unit)
+    assert again.tick(deleted=[2**128, "a", 10**5000]) == -2
+
+
 def test_items_and_counters_go_on_after_a_crash() -> None:
     unit = streams.ItemLevel("badge", max_flips=2)
     items = streams.PresentItems(unit)

@@ -19,6 +19,9 @@ from discreet.core.errors import InvalidParameter
 from discreet.streams.stored import State, unreadable
 from discreet.streams.units import ItemLevel
 
+_LONGEST = 1 << 12
+"""Bits of whole numbers that are items: a state with longer ones could not be written as JSON."""
+
 
 @dataclass
 class _Item:
@@ -32,9 +35,10 @@ class _Item:
 class PresentItems:
     """What the ticks of a counter add up: items that appear, less those that disappear.
 
-    Contract: items are texts or whole numbers; a tick is fed once, with all its events. Whether an
-    item is present is seen at the end of a tick: one that comes and goes within it is not. What is
-    deleted more often than it was inserted is not present, and owes nothing.
+    Contract: items are texts, or whole numbers of at most 4096 bits; a tick is fed once, with all
+    its events. Whether an item is present is seen at the end of a tick: one that comes and goes
+    within it is not. What is deleted more often than it was inserted is not present, and owes
+    nothing.
 
     Guarantee: what an item adds is a function of its own events. Over all ticks it is +1 and -1 in
     turns, at most ``unit.max_flips`` in all: what :class:`~discreet.streams.units.ItemLevel`
@@ -62,13 +66,13 @@ class PresentItems:
     def tick(self, inserted: Iterable[object] = (), deleted: Iterable[object] = ()) -> int:
         """The increment of a tick: by how many more items are present at its end, as counted.
 
-        What is neither a text nor a whole number names no item, and is left out.
+        What is neither a text nor such a whole number names no item, and is left out.
         """
         touched: dict[str | int, int] = {}
         for events, by in ((inserted, 1), (deleted, -1)):
             for given in events:
                 each = given.item() if isinstance(given, np.generic) else given
-                if type(each) is str or type(each) is int:
+                if type(each) is str or (type(each) is int and each.bit_length() <= _LONGEST):
                     touched[each] = touched.get(each, 0) + by
         return sum(self._moved(name, by) for name, by in touched.items())
 
