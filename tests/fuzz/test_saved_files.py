@@ -226,6 +226,18 @@ def test_a_stream_whose_noise_costs_more_than_its_spend_is_refused() -> None:
         dp.streams.from_state(state)
 
 
+@pytest.mark.parametrize("spend", [dp.PureDP(epsilon=1), dp.ZCDP(rho=0.5)])
+def test_a_stream_whose_noise_is_for_fewer_events_than_its_unit_has_is_refused(spend: Any) -> None:
+    """The price follows from the noise, for neighbours as far apart as it was made for."""
+    unit = dp.streams.UserLevel("id", max_events=3)
+    counter = dp.streams.ReducedTree(horizon=64, spend=spend, unit=unit)
+    state: Any = counter.open().state()
+    assert dp.streams.from_state(state).event == counter.event
+    state["mechanism"]["unit"] = {**state["mechanism"]["unit"], "max_events": 300}
+    with pytest.raises(dp.errors.DiscreetError, match="stream_state_unreadable"):
+        dp.streams.from_state(state)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_changed_file_is_refused_or_as_good_as_any(name: str) -> None:
     saved, told = every_file()[name], Told()

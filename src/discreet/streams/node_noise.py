@@ -112,6 +112,19 @@ class NormalNoise:
 NodeNoise = LaplaceNoise | NormalNoise
 
 
+def is_enough(noise: NodeNoise, moved: StreamSensitivity) -> bool:
+    """Whether noise was made for neighbours as far apart as these, but for the last places.
+
+    A norm that is worked out in floating point may differ in these from one machine to another.
+    """
+    if isinstance(noise, LaplaceNoise):
+        return noise.l1 >= moved.l1 * _LAST_PLACES
+    return noise.l2_squared >= moved.l2_squared * _LAST_PLACES
+
+
+_LAST_PLACES = 1 - Fraction(1, 1 << 30)
+
+
 def noisy(values: NDArray[np.int64], noise: NodeNoise, source: Source) -> NDArray[np.int64]:
     """Values with fresh noise, clamped to 2**61 before and after: the same map for all data."""
     flat = clamped(values.reshape(-1)) if values.size else values.reshape(-1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.foreign_text import refusing
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.release.kept_guarantee import keeps
-from discreet.streams.node_noise import noise_from_dict
+from discreet.streams.node_noise import is_enough, noise_from_dict
 from discreet.streams.stored import State, part, unreadable
 from discreet.streams.tags import from_dict, spend_from_dict, spend_to_dict, to_dict
 
@@ -86,6 +86,8 @@ def from_state(state: State, *, randomness: Source = SYSTEM) -> Counter:
         mechanism = mechanism_from(state.get("mechanism"), randomness=randomness)
         if not keeps(mechanism.spend, mechanism.noise.event):
             raise unreadable(expected="noise that costs no more than the spend")
+        if not is_enough(mechanism.noise, mechanism.sensitivity()):
+            raise unreadable(expected="noise for all that its unit can move")
         counter: Any = mechanism.open()
         counter.resume(part(state, "live", dict))
     found: Counter = counter
