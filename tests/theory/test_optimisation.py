@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from discreet import theory
 from discreet.core.errors import DiscreetError
@@ -77,6 +77,15 @@ def test_a_cap_of_very_many_draws_is_found_at_once(rows: int, draws: int) -> Non
     cap = theory.multiplicity_cap(rows=rows, draws=draws, failure=1e-6)
     assert rows * binom.sf(cap, draws, 1 / rows) <= 1e-6 * (1 + 1e-6)
     assert rows * binom.sf(cap - 1, draws, 1 / rows) > 1e-6
+
+
+@pytest.mark.parametrize("draws", [10**10, 10**13, 10**15])
+@pytest.mark.parametrize("failure", [0.3, 1e-9])
+def test_a_cap_holds_however_many_draws(draws: int, failure: float) -> None:
+    """Against the normal law, whose error is 1e-8 here: log-gammas were off by a thirtieth."""
+    cap = theory.multiplicity_cap(rows=2, draws=draws, failure=failure)
+    fails = 2 * norm.sf((2 * cap + 1 - draws) / math.sqrt(draws))
+    assert failure * (1 - 1e-3) <= fails <= failure
 
 
 def test_the_cap_holds_in_runs() -> None:
