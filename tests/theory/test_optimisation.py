@@ -97,6 +97,12 @@ def test_the_cap_holds_in_runs() -> None:
     assert 5 <= cap <= 8
 
 
+@pytest.mark.parametrize("regret", [math.nan, math.inf])
+def test_a_regret_is_a_number(regret: float) -> None:
+    with pytest.raises(DiscreetError, match="regret"):
+        theory.risk_of_regret(regret=regret, draws=10, span=1, failure=0.1)
+
+
 def test_risk_of_regret_holds_for_a_learner() -> None:
     """Hedge over two experts in 500 runs, at 10 %: more than 90 failures have chance below 1e-6."""
     rng, runs, draws, rate = np.random.default_rng(3), 500, 200, 0.3

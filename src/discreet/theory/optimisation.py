@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from discreet.accounting.binomial import BiasedCoin, log_masses
-from discreet.core.parameters import count, positive, probability
+from discreet.core.parameters import count, finite, positive, probability
 from discreet.theory.calculator import calculator
 
 _BLOCKS = 1 << 13
@@ -107,7 +107,7 @@ def risk_of_regret(*, regret: float, draws: int, span: float, failure: float) ->
     """
     n, width = count("draws", draws), float(positive("span", span))
     missed = float(probability("failure", failure))
-    return float(regret) / n + width * math.sqrt(2 * math.log(2 / missed) / n)
+    return float(finite("regret", regret)) / n + width * math.sqrt(2 * math.log(2 / missed) / n)
 
 
 @calculator
