@@ -21,7 +21,7 @@ from discreet.curator.synopsis.fingerprint import fingerprint_of, request_finger
 from discreet.curator.synopsis.mechanism import GIVEN
 from discreet.errors import DiscreetError, EngineFailed, InvalidParameter
 from discreet.noise import Noiseless
-from discreet.queries import MWEM, Each, Listed, MatrixMechanism, Workload
+from discreet.queries import MWEM, All, Each, Listed, MatrixMechanism, Ranges, Workload
 from discreet.queries.synopses.synopsis import Synopsis
 from tests.curator.tables import COLUMNS, PERSON, by_person, by_row, private, visits
 
@@ -329,6 +329,23 @@ def test_where_rows_are_exchanged_their_number_is_public() -> None:
     some = curator.universe("SELECT ward, COUNT(*) AS n FROM visits WHERE age > 30 GROUP BY 1")
     with pytest.raises(InvalidParameter, match="records_unknown"):
         exactly(curator, Workload.marginal(some, ["ward"]))
+
+
+@pytest.mark.parametrize(
+    "notion", [lambda e: dp.PureDP(epsilon=e), lambda e: dp.ZCDP(rho=e)], ids=["l1", "l2"]
+)
+def test_what_is_public_lies_in_its_interval_though_doubles_are_rounded(notion: Any) -> None:
+    """The number of all rows is the sum of noisy counts, and was off by a trillionth or so."""
+    curator = private(unit=dp.Replace(dp.Row()), budget=notion(100))
+    universe = curator.universe("visits", ages="FLOOR(age / 5)")
+    (size,) = universe.shape
+    whole, ranges = (Workload.of(universe, {"ages": each(size)}) for each in (All, Ranges))
+    for part in range(1, 13):
+        made = curator.synopsis(ranges, mechanism=MatrixMechanism, spend=notion(part / 100))
+        found = made.intervals(whole)
+        assert found is not None
+        assert found[0][0] <= visits().height <= found[1][0]
+        assert found[1][0] - found[0][0] < 1e-3
 
 
 def test_a_policy_sees_the_columns_of_the_universe() -> None:

@@ -239,7 +239,6 @@ def test_places_that_nobody_named_are_not_taken_for_impossible(size: int, people
     assert all((found.standard_errors > seen / 3).all() for found in rounds)
 
 
-
 @pytest.mark.parametrize(
     ("make", "code"),
     [

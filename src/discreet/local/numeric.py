@@ -188,9 +188,9 @@ class SquareWave(FrequencyOracle):
 
         With M the chances of places given values, t the shares of places among n reports and π
         their expectation, the estimate is M⁺ t, linear in the reports, and its covariance at most
-        M⁺ (diag(π) - π πᵀ) M⁺ᵀ / n, at people drawn anew; π is estimated by t, but no place has less
-        than the chance of a far one, whether it was seen or not, and no share is beyond 0 and 1. M
-        has full rank: its columns sum to one, so M x = 0 has no sum, and then nothing near any
+        M⁺ (diag(π) - π πᵀ) M⁺ᵀ / n, at people drawn anew; π is estimated by t, but no place has
+        less than the chance of a far one, whether it was seen or not, and no share is beyond 0 and
+        1. M has full rank: its columns sum to one, so M x = 0 has no sum, and then nothing near any
         place; but each value has a last near place that no smaller one has.
         """
         self._check(tally)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _CONFIDENCE = 0.95
 _MOST_ROWS = 1_000_000
+_ROUNDED, _NO_NOISE = 1e-10, 1e-6
 UNKNOWN = "no interval: how wrong they are depends on the data, or was not kept with them"
 
 
@@ -111,6 +112,9 @@ class SynopsisRelease:
         if noise is None:
             return None
         widths = noise.half_widths(workload, confidence=level)
+        # What is public has no noise, but sums of doubles are rounded, of the largest here too.
+        rounded = _ROUNDED * max(1.0, float(np.abs(answers).max(initial=0.0)))
+        widths = np.where(widths < _NO_NOISE, rounded, widths)
         # As of counts in SQL: what cannot be negative has no end below zero.
         parts = [np.full(p.queries, 0.0 if _counts(p) else -np.inf) for p in workload.products]
         least = np.concatenate(parts)
