@@ -1,5 +1,6 @@
 """Shuffled bits: the sum over everything that is seen, in exact numbers, and never below it."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -10,6 +11,8 @@ from scipy import stats
 from discreet import events
 from discreet.accounting.shuffle import SHUFFLED, shuffled_delta, shuffled_epsilon
 from discreet.accounting.shuffled_bits import MOST_PEOPLE, bits_delta, ones_among_others
+from discreet.accounting.shuffled_losses import bits_pair
+from discreet.core.arrays import Floats
 from discreet.core.events.shuffled import Shuffled
 
 _DIGITS = 10**40
@@ -83,6 +86,60 @@ def test_bits_cost_what_they_cost_and_not_a_fifth_more(
     assert found < 1.005 * exact < before
     assert SHUFFLED.delta(event, found) <= 1e-6
     assert shuffled_epsilon(loss=1, people=people, even=True, delta=1e-6) > 1.15 * found
+
+
+def _both(loss: float, ones: int, people: int) -> tuple[Floats, Floats]:
+    """The number of ones where so many of the others hold one, and one person does or does not."""
+    p, m = 1 / (1 + math.exp(-loss)), people - 1
+    law = np.convolve(
+        stats.binom.pmf(np.arange(ones + 1), ones, p),
+        stats.binom.pmf(np.arange(m - ones + 1), m - ones, 1 - p),
+    )
+    up, down = np.pad(law, (1, 0)), np.pad(law, (0, 1))
+    return p * up + (1 - p) * down, (1 - p) * up + p * down
+
+
+@pytest.mark.parametrize(("loss", "people"), [(1.0, 2), (0.5, 6), (3.0, 12), (1.0, 20)])
+def test_two_rounds_of_bits_are_never_below_any_two_counts_of_the_others(
+    loss: float, people: int
+) -> None:
+    """Every count of the first round with every count of the second, both directions."""
+    laws = [_both(loss, ones, people) for ones in range(people)]
+    two = Shuffled(events.RandomizedResponse(epsilon=loss, categories=2), people) * 2
+    for epsilon in (0.0, 0.05, 0.2, 0.5):
+        grown, worst = math.exp(epsilon), 0.0
+        for (a, b), (c, d) in itertools.product(laws, repeat=2):
+            one, none = np.outer(a, c), np.outer(b, d)
+            for left, right in ((one, none), (none, one)):
+                worst = max(worst, float(np.maximum(left - grown * right, 0).sum()))
+        assert worst * (1 - 1e-9) <= two.delta(epsilon=epsilon) <= 1.25 * worst
+
+
+@pytest.mark.parametrize(
+    ("loss", "people"), [(1e-6, 10), (1.0, 1), (1.0, 10_000), (8.0, 1000), (19.9, 3)]
+)
+def test_the_pair_of_a_round_of_bits_is_nowhere_below_its_curve(loss: float, people: int) -> None:
+    """Between thresholds too; and it is symmetric, so that this holds for negative ones."""
+    pair = bits_pair(loss, people)
+    z, p = pair.atoms().T
+    assert p.sum() + pair.infinite >= 1
+    for epsilon in np.linspace(0, loss, 201)[:-1]:
+        curve = float((p * np.maximum(-np.expm1(epsilon - z), 0)).sum()) + pair.infinite
+        assert curve >= bits_delta(loss, people, float(epsilon)) * (1 - 1e-13)
+    positive = z > 0
+    assert z[::-1][positive] == pytest.approx(-z[positive])
+    assert p[::-1][positive] == pytest.approx(p[positive] * np.exp(-z[positive]), rel=1e-9)
+
+
+def test_ten_rounds_of_bits_cost_a_sixth_less_than_those_of_others() -> None:
+    """Where there are more people than bits are summed for, the less of both is taken."""
+    for people, found in ((10_000, 0.1221), (65_537, 0.0447), (120_000, 0.0392)):
+        report = events.RandomizedResponse(epsilon=1, categories=2)
+        ten = (Shuffled(report, people) * 10).epsilon(delta=1e-6)
+        other = events.RandomizedResponse(epsilon=1, categories=3)
+        before = (Shuffled(other, people) * 10).epsilon(delta=1e-6)
+        assert ten == pytest.approx(found, abs=5e-5)
+        assert ten <= before if people == 120_000 else ten < before * 5 / 6
 
 
 def test_only_bits_are_bits() -> None:

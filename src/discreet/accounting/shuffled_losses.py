@@ -11,7 +11,11 @@ Its law is put on an even grid, each atom split over two grid points so that bot
 are kept: an upper bound, of second order in the step. More people have less to lose, so beyond a
 hundred million they are counted as that many.
 
-Source: modern-learn:7. Proof: ``proofs/shuffle.md``.
+Bits by randomized response have a curve of their own (:mod:`discreet.accounting.shuffled_bits`).
+Their pair is the one whose curve goes through it at some thresholds, and straight in exp(epsilon)
+between them, which is above it, since every curve is convex in that.
+
+Source: modern-learn:7, 004a:C36. Proof: ``proofs/shuffle.md``.
 """
 
 from __future__ import annotations
@@ -25,7 +29,8 @@ import numpy as np
 from discreet.accounting.binomial import masses_above
 from discreet.accounting.pld.accountant import PRIVACY_LOSS, Losses
 from discreet.accounting.pld.pair import ULP, AtomicPair, response_pair
-from discreet.accounting.shuffle import FAIR, SHUFFLED, Blanket, groups
+from discreet.accounting.shuffle import FAIR, SHUFFLED, Blanket, groups, shuffled_epsilon
+from discreet.accounting.shuffled_bits import MOST_PEOPLE, bits_delta
 from discreet.core.arrays import Floats
 from discreet.core.events.shuffled import Shuffled
 from discreet.core.parameters import rounded_up
@@ -38,6 +43,10 @@ _LOST = 60.0
 _MOST_PEOPLE = 10**8
 _LARGEST = 20.0
 _LEAST = 1e-12
+_THRESHOLDS = 128
+_UNSEEN = 1e-26
+_USUAL = 1e-9
+"""The delta at which both pairs are compared, of more people than bits are summed for."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,44 @@ def shuffled_pair(blanket: Blanket) -> ShuffledPair:
     losses = np.arange(len(masses)) * step - top
     raised = masses * (1 + 1e-12)
     return ShuffledPair(tuple(losses[kept].tolist()), tuple(raised[kept].tolist()), lost)
+
+
+@lru_cache(maxsize=32)
+def bits_pair(loss: float, people: int) -> ShuffledPair:
+    """The dominating pair of one round of bits: from its curve at thresholds from the largest down.
+
+    Every atom is as heavy as the curve at the threshold below it asks for, given those above.
+    """
+    top = loss
+    if bits_delta(loss, people, loss / 2) < _UNSEEN:
+        low, top = 0.0, loss / 2
+        for _ in range(20):
+            middle = (low + top) / 2
+            seen = bits_delta(loss, people, middle) > _UNSEEN
+            low, top = (middle, top) if seen else (low, middle)
+    lost = 0.0 if top == loss else bits_delta(loss, people, top)
+    at = np.linspace(0.0, top, _THRESHOLDS + 1)
+    masses = np.zeros(_THRESHOLDS + 1)
+    for place in range(_THRESHOLDS, 0, -1):
+        wanted = bits_delta(loss, people, float(at[place - 1])) - lost
+        given = masses[place:] @ -np.expm1(at[place - 1] - at[place:])
+        masses[place] = max(wanted - given, 0.0) / -math.expm1(at[place - 1] - at[place])
+    fewer = masses * np.exp(-at)
+    masses[0] = max(1 - masses[1:].sum() - fewer[1:].sum(), 0.0)
+    atoms = np.concatenate((-at[:0:-1], at)), np.concatenate((fewer[:0:-1], masses))
+    kept = np.flatnonzero(atoms[1])
+    losses, raised = atoms[0][kept], atoms[1][kept] * (1 + 1e-12)
+    return ShuffledPair(tuple(losses.tolist()), tuple(raised.tolist()), lost)
+
+
+def _are_bits_better(blanket: Blanket) -> bool:
+    """Whether the curve of bits is known, and lower; of more people than it is summed for."""
+    if not blanket.binary or blanket.people >= 2 * MOST_PEOPLE:
+        return False
+    if blanket.people <= MOST_PEOPLE:
+        return True
+    least = shuffled_epsilon(loss=blanket.loss, people=blanket.people, even=True, delta=_USUAL)
+    return bits_delta(rounded_up(blanket.loss), MOST_PEOPLE, least) < _USUAL
 
 
 def _coarser(least: Floats, masses: Floats) -> tuple[Floats, Floats]:
@@ -102,4 +149,7 @@ def _shuffled(event: Shuffled) -> Losses:
     blanket = SHUFFLED.price(event)
     if not _LEAST < blanket.loss < _LARGEST:
         return Losses(((response_pair(rounded_up(blanket.loss)), 1),))
+    if _are_bits_better(blanket):
+        pair = bits_pair(rounded_up(blanket.loss), min(blanket.people, MOST_PEOPLE))
+        return Losses(((pair, 1),))
     return Losses(((shuffled_pair(blanket), 1),))
