@@ -13,6 +13,8 @@ from contextlib import suppress
 import pytest
 
 from discreet.core.guarantee import PureDP
+from discreet.server.api.request_pace import MOST_ON_THEIR_WAY
+from discreet.server.api.sent_answer import PIECE
 from discreet.server.operations.connection_limits import Place
 from discreet.server.operations.fair_loop import LoopShares
 from discreet.server.operations.http_connection import HttpConnection
@@ -20,6 +22,7 @@ from discreet.server.settings import WireSettings
 from discreet.server.wire.statements import LONGEST
 from tests.server.loop_steps import LONGEST as LONGEST_STEP
 from tests.server.running_service import ApiUser, RunningService
+from tests.server.web_user import WebUser
 from tests.server.wire.opened_wire import OpenedWire, opened_wire
 from tests.server.wire.raw_client import SYNC, bind, describe, error_of, parse, query
 
@@ -95,6 +98,55 @@ def test_no_body_holds_everybody_up(running_service: RunningService, name: str) 
     assert 400 <= reply.status_code < 500
     assert reply.json()["code"] != "page_unknown"
     assert stepped(running_service) < LONGEST_STEP
+
+
+@pytest.fixture(scope="module")
+def large_releases(running_service: RunningService) -> tuple[ApiUser, list[str]]:
+    """Four releases of an analyst, with ten thousand rows each, which were published."""
+    ann = running_service.analyst(PureDP(epsilon=10))
+    sql = "SELECT FLOOR(age * 100) AS part, SUM(age) AS total FROM visits"
+    found = [ann.ask(f"{sql} WHERE age > {n} GROUP BY part", epsilon=1).json() for n in range(4)]
+    return ann, [each["release"] for each in found]
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_no_large_answer_holds_everybody_up(
+    running_service: RunningService, large_releases: tuple[ApiUser, list[str]]
+) -> None:
+    """A publication was read on the event loop: a tenth of a second for each of its releases."""
+    (ann, keys), bob, owner = large_releases, running_service.person(), running_service.owner
+    stepped(running_service)
+    made = owner.post("publications", {"title": "all", "releases": keys}).json()
+    assert made["verdict"] == "published"
+    read = bob.get(f"publications/{made['publication']}")
+    assert [len(each["result"]["rows"]) for each in read.json()["releases"]] == [10_001] * 4
+    assert ann.get(f"releases/{keys[0]}").json()["result"]["rows"]
+    assert ann.get("history").status_code == 200
+    for user, path in ((bob, f"/published/{made['publication']}"), (ann, "/releases")):
+        assert WebUser(running_service, user.person.name).get(path).status_code == 200
+    assert stepped(running_service) < LONGEST_STEP / 4
+
+
+def test_answers_that_somebody_does_not_take_are_not_kept_in_memory(
+    running_service: RunningService, large_releases: tuple[ApiUser, list[str]]
+) -> None:
+    """Each connection kept a whole answer, with nobody reading it: megabytes for a line."""
+    (ann, keys), bob = large_releases, running_service.person()
+    said = f"GET /api/v1/releases/{keys[0]} HTTP/1.1\r\nHost: x\r\n"
+    said += f"Authorization: Bearer {ann.token}\r\n\r\n"
+    size = len(ann.get(f"releases/{keys[0]}").content)
+    many = MOST_ON_THEIR_WAY // size + 5
+    with running_service.little_is_sent_ahead():
+        clients = half_open(running_service, said.encode(), many, room=2048)
+    found = [client.recv(12)[9:] for client in clients]
+    assert found.count(b"200") == MOST_ON_THEIR_WAY // size
+    assert found.count(b"429") == many - found.count(b"200")
+    kept = [each.transport.get_write_buffer_size() for each in running_service.connections()]
+    assert 0 < max(kept) < 2 * PIECE
+    assert bob.get("me").status_code == ann.get("me").status_code == 200
+    for client in clients:
+        client.close()
+    eventually(lambda: ann.get(f"releases/{keys[0]}").status_code == 200)
 
 
 def in_tiny_chunks(sender: ApiUser, count: int) -> bytes:

@@ -42,7 +42,7 @@ Check = Callable[[Release], Iterator[str]]
 
 
 def findings(key: str, document: str) -> list[SoundnessFinding]:
-    """What all checks find in a stored release."""
+    """What all checks find in a stored release; what they find of many cells, once."""
     try:
         plain = json.loads(document)
         if not _is_private(plain.get("evaluation", {"private": True})):
@@ -53,12 +53,13 @@ def findings(key: str, document: str) -> list[SoundnessFinding]:
         return [SoundnessFinding("readable", key, f"it cannot be read: {type(error).__name__}")]
     if not made:
         return [SoundnessFinding("readable", key, "it holds no table that could be checked")]
-    return [
+    found = (
         SoundnessFinding(name, key, words)
         for release in made
         for name, check in CHECKS.items()
         for words in check(release)
-    ]
+    )
+    return list(dict.fromkeys(found))
 
 
 def _is_private(evaluation: Any) -> bool:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,6 +20,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import random_id
 from discreet.server.api.errors import misread_body, problem, refused
 from discreet.server.api.request_pace import RequestPace
+from discreet.server.api.sent_answer import SentAnswer
 from discreet.server.operations.metrics import Metrics
 from discreet.server.refusals import described
 from discreet.server.state.counters import TooMany
@@ -65,29 +66,27 @@ class RequestGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, key, status = time.perf_counter(), random_id(64), 0
-
-        async def sent(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                _add(message, {**self._headers, "x-request-id": key})
-            await send(message)
-
+        began, key = time.perf_counter(), random_id(64)
         subject = self._pace.subject(scope)
-        try:
-            with self._pace.under_way(subject):
-                await self._paced(scope, receive, sent, subject)
-        except ConnectionError:
+        with self._pace.taking(subject) as may_take:
+            sent = SentAnswer(send, {**self._headers, "x-request-id": key}, may_take)
+            await self._answered(scope, receive, sent, subject)
+        if not sent.status:
             return  # nobody is there any more
-        except TooMany as refusal:
-            await _closing(refused(refusal))(scope, receive, sent)
         route, method = _pattern(scope), scope["method"]
         seconds = time.perf_counter() - began
         named = method if method in _METHODS else "OTHER"
-        self._metrics.count(named, route, status, seconds)
-        told = {"request": key, "method": named, "route": route, "status": status}
+        self._metrics.count(named, route, sent.status, seconds)
+        told = {"request": key, "method": named, "route": route, "status": sent.status}
         LOG.info("request", extra={**told, "seconds": round(seconds, 4)})
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send, subject: str) -> None:
+        """Answer, or refuse where too many are under way; nothing to who is gone."""
+        try:
+            with suppress(ConnectionError), self._pace.under_way(subject):
+                await self._paced(scope, receive, send, subject)
+        except TooMany as refusal:
+            await _closing(refused(refusal))(scope, receive, send)
 
     async def _paced(self, scope: Scope, receive: Receive, send: Send, subject: str) -> None:
         """Answer a request once it is whole, and it is its sender's turn."""
@@ -164,13 +163,6 @@ def _replayed(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
-
-
-def _add(message: MutableMapping[str, Any], headers: dict[str, str]) -> None:
-    """Headers that a response does not have."""
-    there = {name.lower() for name, _ in message["headers"]}
-    more = [(n.encode(), v.encode()) for n, v in headers.items() if n.encode() not in there]
-    message["headers"] = [*message["headers"], *more]
 
 
 def _closing(response: Response) -> Response:

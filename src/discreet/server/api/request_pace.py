@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from starlette.types import Message, Receive, Scope
@@ -20,6 +20,8 @@ from discreet.server.services.login_attempts import Visitor
 from discreet.server.state.counters import TooMany
 
 MOST_UNDER_WAY = 128
+MOST_ON_THEIR_WAY = 64 << 20
+"""Bytes of long answers to one subject that were not taken yet; a single one may have more."""
 _MOST_KNOWN = 10_000
 _LET_IN = "discreet.let_in"
 _NAMES = (b"authorization", b"cookie")
@@ -39,6 +41,7 @@ class RequestPace:
         self._reading = LoopShares()
         self._known: OrderedDict[bytes, str] = OrderedDict()
         self._under_way: Counter[str] = Counter()
+        self._on_their_way: Counter[str] = Counter()
 
     def subject(self, scope: Scope) -> str:
         """Who or where a request comes from."""
@@ -89,6 +92,27 @@ class RequestPace:
             self._under_way[subject] -= 1
             if not self._under_way[subject]:
                 del self._under_way[subject]
+
+    @contextmanager
+    def taking(self, subject: str) -> Iterator[Callable[[int], bool]]:
+        """For one request: whether so many bytes more may be on their way to a subject."""
+        mine = 0
+
+        def may_take(size: int) -> bool:
+            nonlocal mine
+            there = self._on_their_way[subject]
+            if there and there + size > MOST_ON_THEIR_WAY:
+                return False
+            self._on_their_way[subject] += size
+            mine += size
+            return True
+
+        try:
+            yield may_take
+        finally:
+            self._on_their_way[subject] -= mine
+            if not self._on_their_way[subject]:
+                del self._on_their_way[subject]
 
 
 def _credential(scope: Scope) -> bytes:

@@ -5,7 +5,9 @@ Source: 004d:D19; contract, "What may be seen" (unless the owner published the r
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -62,18 +64,23 @@ class Publications:
                 received=key[:64],
                 remedy="GET /api/v1/publications lists them.",
             )
-        return found[0], [without_grant(each) for each in found[1]]
+        return found[0], await asyncio.to_thread(lambda: [*map(without_grant, found[1])])
 
     async def _found(self, chosen: list[StoredRelease]) -> list[SoundnessFinding]:
         """What all checks find, of the numbers themselves and of the ledger's record of them."""
         named = [each.reservation for each in chosen if each.reservation is not None]
         sealed = await self._runtime.owner_task("released", request={"reservations": named})
-        found = []
-        for each in chosen:
-            found += findings(each.id, each.document)
-            kept = sealed["released"].get(each.reservation)
-            found += same_as_kept(each.id, each.document, kept)
-        return found
+        return await asyncio.to_thread(_findings, chosen, sealed["released"])
+
+
+def _findings(
+    chosen: list[StoredRelease], released: dict[str, dict[str, Any] | None]
+) -> list[SoundnessFinding]:
+    found = []
+    for each in chosen:
+        found += findings(each.id, each.document)
+        found += same_as_kept(each.id, each.document, released.get(each.reservation or ""))
+    return found
 
 
 def _require_some(title: str, keys: list[str]) -> None:

@@ -87,7 +87,7 @@ async def gallery(page: AskPage, after: After = None) -> Response:
         lambda: [(each.made_at, shown_release(each, whole=whole)) for each in stored]
     )
     last = str(Cursor(titles[-1].made_at, titles[-1].id)) if len(titles) == PAGE else None
-    return page.render("releases.html", releases=shown, next=last)
+    return await run_in_threadpool(page.render, "releases.html", releases=shown, next=last)
 
 
 @router.get("/releases/{key}")
@@ -97,7 +97,8 @@ async def release(page: ReadPublishedPage, key: str, name: Named = None) -> Resp
     own = stored.person_id == page.person.id
     whole = page.service.schema["budget"]
     shown = await run_in_threadpool(shown_release, stored, name, whole=whole)
-    return page.render("release.html", release=shown, own=own, made_at=stored.made_at)
+    told: dict[str, Any] = {"release": shown, "own": own, "made_at": stored.made_at}
+    return await run_in_threadpool(page.render, "release.html", **told)
 
 
 @router.get("/published")
@@ -126,7 +127,8 @@ async def publication(page: ReadPublishedPage, key: str) -> Response:
     found, items = await page.service.publications.read(page.person, key)
     whole = page.service.schema["budget"]
     shown = await run_in_threadpool(lambda: [shown_release(each, whole=whole) for each in items])
-    return page.render(
+    return await run_in_threadpool(
+        page.render,
         "publication.html",
         publication=found,
         held=found.verdict == HELD,
