@@ -161,6 +161,40 @@ def test_the_key_of_a_lost_job_is_answered_or_charged_once(
     first.call(first.service.job_runner.interrupt(lost["job"]))
 
 
+def test_a_lost_job_that_waits_for_its_second_turn_stays_charged(
+    fronts: tuple[RunningService, RunningService],
+) -> None:
+    """It was said not to be, while it waited and where it was given up before its turn."""
+    front = fronts[0]
+    ann = front.analyst(PureDP(epsilon=1))
+    busy = [ann.ask(epsilon=PRICE / 8 * n).json()["job"] for n in (1, 2, 3)]
+    before = spent(ann)
+    die(front.place.parent, "reserved")
+    body, key = {"sql": COUNT, "epsilon": PRICE}, {"Idempotency-Key": "again"}
+    lost = ann.post("questions", body, headers=key).json()
+    assert (lost["code"], lost["charged"]) == ("worker_lost", True)
+    hold_leases(front, busy, until=10**14)
+    waits = ann.post("questions", body, headers=key, params={"wait": 0}).json()
+    assert (waits["job"], waits["phase"], waits["charged"]) == (lost["job"], "accepted", True)
+    assert said(ann, lost["job"]) == {True}
+    with ThreadPoolExecutor(1) as threads:
+        reply = threads.submit(ann.post, "questions", body, headers=key)
+        time.sleep(0.3)
+        given_up = ann.delete(f"jobs/{lost['job']}").json()
+    for told in (given_up, reply.result().json()):
+        assert (told["phase"], told["charged"]) == ("cancelled", True)
+    assert said(ann, lost["job"]) == {True}
+    hold_leases(front, busy, until=1)
+    assert spent(ann) == before + PRICE
+
+
+def hold_leases(front: RunningService, held: list[str], *, until: int) -> None:
+    """Whoever asked waits for their turn until then."""
+    changed = text("UPDATE jobs SET lease_until = :until WHERE id = :job")
+    rows = [{"job": job, "until": until} for job in held]
+    front.service.runtime.state.write_now(lambda connection: connection.execute(changed, rows))
+
+
 def test_the_same_question_in_flight_is_charged_once(
     fronts: tuple[RunningService, RunningService],
 ) -> None:

@@ -158,7 +158,8 @@ class JobRunner:
     async def _worked(self, prepared: PreparedJob, *, started: bool) -> JobView:
         job, state = prepared.job, self._runtime.state
         if not started and not await self._turn(prepared):
-            return view_of(job, JobPhase.CANCELLED)
+            before = await self._charged(job, job.reservation) if prepared.again else ""
+            return view_of(job, JobPhase.CANCELLED, charged=bool(before))
         loop = asyncio.get_running_loop()
         outcome = JobOutcome()
         try:

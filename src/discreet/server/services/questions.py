@@ -89,7 +89,7 @@ class Questions:
         view = await self._job_runner.wait(job.id, most if wait is None else min(wait, most))
         if view is not None:
             return view
-        if turn is None:
+        if turn is None or prepared.again:
             return await self.job(person, job.id)
         return view_of(job, JobPhase.STARTED if turn is Turn.NOW else JobPhase.ACCEPTED)
 

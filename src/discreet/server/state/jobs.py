@@ -94,7 +94,8 @@ class Job:
         """Whether it is certain what was charged: else only the ledger knows."""
         if self.reservation is not None or self.started_at is None:
             return True
-        return self.phase is not JobPhase.CANCELLED and not self.lost
+        begun_again = self.phase is JobPhase.ACCEPTED
+        return not begun_again and self.phase is not JobPhase.CANCELLED and not self.lost
 
     @property
     def lost(self) -> bool:
