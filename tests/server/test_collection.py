@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -23,6 +24,8 @@ from discreet.server.collection import app as door
 from discreet.server.collection.app import collection_app
 from discreet.server.collection.store import BatchStore
 from tests.server.browsing import browser
+from tests.server.loop_steps import LONGEST as LONGEST_STEP
+from tests.server.loop_steps import LongestStep, measured
 
 testclient = pytest.importorskip("starlette.testclient")
 
@@ -66,6 +69,28 @@ def test_a_length_in_two_ways_is_refused(tmp_path: Path) -> None:
         answer = http.post("/reports", params={"name": "survey"}, content=text, headers=both)
         assert (answer.status_code, answer.json()["code"]) == (400, "request_misread")
     assert store.tally().people == 0
+
+
+def test_a_body_of_very_many_lines_holds_nobody_up(tmp_path: Path) -> None:
+    """It was taken apart on the event loop: half a million lines in one step."""
+    app = collection_app([BatchStore(ASKED, tmp_path, batch=100)])
+    told: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"x\n" * (door.MOST_BYTES // 2)}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        told.append(message)
+
+    async def sent() -> LongestStep:
+        longest = measured(asyncio.get_running_loop())
+        asked = {"type": "http", "method": "POST", "path": "/reports", "headers": []}
+        await app({**asked, "query_string": b"name=survey"}, receive, send)
+        return longest
+
+    longest = asyncio.run(sent())
+    assert told[0]["status"] == 413
+    assert longest.seconds < LONGEST_STEP / 50, longest
 
 
 def test_replays_are_noticed_after_a_restart(tmp_path: Path) -> None:
