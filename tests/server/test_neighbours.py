@@ -19,6 +19,7 @@ from discreet.server.operations.connection_limits import Place
 from discreet.server.operations.fair_loop import LoopShares
 from discreet.server.operations.http_connection import HttpConnection
 from discreet.server.settings import WireSettings
+from discreet.server.wire.messages import read_message
 from discreet.server.wire.statements import LONGEST
 from tests.server.loop_steps import LONGEST as LONGEST_STEP
 from tests.server.running_service import ApiUser, RunningService
@@ -191,6 +192,27 @@ def test_requests_that_come_ahead_of_answers_are_not_kept_in_memory(
 
 def unread(connection: HttpConnection) -> int:
     return len(connection.conn.trailing_data[0]) + len(connection._unread)
+
+
+def test_reading_messages_counts_towards_the_share_of_who_sends_them(
+    doors: OpenedWire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand values each, for a statement that nobody prepared: only the refusal counted."""
+    ann, spent, noted = doors.service.person(), [0.0], doors.server.shares.spend
+    many = bind(name="unknown", values=[b"1"] * 1000)
+    read = time.thread_time()
+    for _ in range(300):
+        read_message(many[:1], many[5:])
+    read = time.thread_time() - read
+
+    def spend(subject: str, seconds: float) -> None:
+        spent[0] += seconds if subject == ann.person.id else 0.0
+        noted(subject, seconds)
+
+    with doors.entered(ann) as client:
+        monkeypatch.setattr(doors.server.shares, "spend", spend)
+        client.ask(many * 300 + SYNC)
+    assert spent[0] > read / 2
 
 
 def test_parameters_do_not_multiply_before_their_length_is_known(doors: OpenedWire) -> None:

@@ -132,7 +132,8 @@ class WireSession:
         await self.stream.put(messages.ready(self.state.transaction.status))
         await self.stream.flush()
         while True:
-            message = await self.stream.message(self.idle)
+            coming = self.stream.message(self.idle)
+            message = await self.shares.accounted(self.subject, coming)
             if isinstance(message, Terminate):
                 return
             await self._turn()
