@@ -108,6 +108,14 @@ KEYS = {
     "both": ("ward, note, ", " GROUP BY ward, note"),
 }
 ENDS = ("", " HAVING FALSE", " LIMIT 0", " ORDER BY 1 LIMIT 2", " ORDER BY 2 DESC LIMIT 2 OFFSET 9")
+
+
+def different(text: str) -> str:
+    """The same columns of fewer rows, so that there are two answers."""
+    among = "FROM (SELECT * FROM visits WHERE ward <> 'C') AS visits"
+    return text.replace("FROM visits", among)
+
+
 VERBS: dict[str, Callable[..., object]] = {
     "sql": lambda c, text: c.sql(text, spend=SPEND),
     "left out": lambda c, text: c.sql(text, spend=SPEND, left_out=LEFT_OUT),
@@ -119,6 +127,8 @@ VERBS: dict[str, Callable[..., object]] = {
         f"SELECT SUM(q.n) AS s, COUNT(*) AS m FROM ({text}) AS q", spend=SPEND
     ),
     "united": lambda c, text: c.sql(f"{text} UNION ALL {text}", spend=SPEND),
+    "batch of two": lambda c, text: c.batch({"a": text, "b": different(text)}, spend=SPEND),
+    "without another": lambda c, text: c.sql(f"{text} EXCEPT {different(text)}", spend=SPEND),
     "preview": lambda c, text: c.preview(text, spend=SPEND),
 }
 
@@ -154,6 +164,15 @@ def test_every_way_to_have_nothing_is_answered_or_free(verb: str, rows: int, key
                 for end in ENDS:
                     text = text_of(keys, aggregate, condition, end)
                     asked(made, partial(VERBS[verb], text=text))
+
+
+@pytest.mark.parametrize("verb", ["preview", "batch of two", "without another"])
+def test_keys_alone_are_told_for_nothing(verb: str) -> None:
+    """Several answers without a number have nothing to divide a spend over."""
+    with curator(60) as made:
+        text = text_of("declared", "no number", "all", "")
+        assert asked(made, partial(VERBS[verb], text=text)) == "answered"
+        assert made.spent == dp.ApproxDP(epsilon=0, delta=0, unit=made.unit)
 
 
 def test_a_report_about_no_key_is_an_empty_table() -> None:

@@ -184,6 +184,8 @@ class JointSplit:
     def _shares(
         self, counted: tuple[float, ...], weights: Sequence[float], power: int
     ) -> list[Fraction]:
+        if not weights:  # keys alone are asked for
+            return []
         gains, telling = self._error([*counted, *weights[len(counted) :]])
         share = np.full(len(weights), 1 / len(weights))
         for _ in range(_ROUNDS):
