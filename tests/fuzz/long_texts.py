@@ -118,6 +118,15 @@ SHAPES: Mapping[str, Shape] = {
         "(SELECT x + x + ROW_NUMBER() OVER (ORDER BY x) AS x FROM @) AS z",
         "SELECT x FROM @",
     ),
+    "inner stars": _nested("t", "(SELECT *, * FROM @) AS z", "SELECT COUNT(*) AS n FROM @"),
+    "named stars": _named(
+        "SELECT * FROM p",
+        "SELECT *, * FROM @",
+        "SELECT COUNT(*) AS n FROM t JOIN @ AS z ON t.w = z.w",
+    ),
+    "inner stars of answers": _nested(
+        f"({_ANSWER}) AS z", "(SELECT *, * FROM @) AS z", "SELECT 1 + COUNT(*) AS n FROM @"
+    ),
     "inner features": _nested(
         "t",
         "(SELECT pid, SUM(x) AS x FROM @ GROUP BY pid) AS z",
@@ -132,6 +141,22 @@ SHAPES: Mapping[str, Shape] = {
         "(SELECT w, COUNT(*) AS x FROM p GROUP BY w) AS z",
         "(SELECT w, SUM(x) AS x FROM @ GROUP BY w) AS z",
         "SELECT COUNT(*) AS n FROM t JOIN @ ON t.w = z.w",
+    ),
+    "inner sums of many": _nested(
+        "q AS z",
+        "(SELECT a, SUM(b) AS b FROM @ GROUP BY a) AS z",
+        _COUNT + "x IN (SELECT a FROM @)",
+    ),
+    "windows of public": _nested(
+        "(SELECT a, COUNT(*) AS n FROM q GROUP BY a) AS z",
+        "(SELECT a, SUM(n) OVER (ORDER BY a) AS n FROM @) AS z",
+        "SELECT COUNT(*) AS n FROM t JOIN @ ON t.x = z.a",
+    ),
+    "sets of public": _wide(
+        "SELECT COUNT(*) AS n FROM t JOIN (",
+        "SELECT a, COUNT(*) + # AS n FROM q GROUP BY a",
+        " EXCEPT ",
+        ") AS z ON t.x = z.a",
     ),
     "inner lists": _nested(
         "('A')", "(SELECT w FROM p WHERE w IN @)", "SELECT COUNT(*) AS n FROM t WHERE w IN @"

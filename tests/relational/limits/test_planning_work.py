@@ -13,7 +13,15 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.relational.bounding import derived_limits
 from discreet.relational.limits import public_work
+from discreet.relational.post_processing.evaluate import rows_of
+from discreet.relational.post_processing.tables import (
+    AnswerColumn,
+    ColumnRole,
+    CombinedAnswers,
+    PublicRowsTable,
+)
 from discreet.relational.sql import named_queries, translate
+from discreet.relational.types.data_type import DataType
 from tests.processor_time import at_most
 
 SPEND = dp.PureDP(epsilon=1)
@@ -183,6 +191,64 @@ def test_tables_of_many_public_rows_are_not_tried_out(curator: dp.Curator, rows:
     """One answer beside each of many public rows was computed six times before anybody paid."""
     with at_most(QUICK):
         assert curator.preview(WIDE + rows, spend=SPEND).columns[0].name == "s"
+
+
+STARS = {
+    "rows": ("SELECT * FROM line", "SELECT COUNT(*) AS n FROM @"),
+    "public": ("SELECT * FROM part", "SELECT COUNT(*) AS n FROM line JOIN @ ON line.part = z.part"),
+    "public answers": (
+        "SELECT part, COUNT(*) AS k FROM part GROUP BY part",
+        "SELECT COUNT(*) AS n FROM line WHERE part IN (SELECT part FROM @)",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", STARS)
+def test_columns_that_stars_stand_for_are_counted(curator: dp.Curator, kind: str) -> None:
+    """Each level doubles them: twenty in five hundred letters did not end."""
+    first, last = STARS[kind]
+    for _ in range(20):
+        first = f"SELECT *, * FROM ({first}) AS z"
+    assert refusal(curator, last.replace("@", f"({first}) AS z")) == "expression_too_large"
+
+
+PUBLIC_STEPS = {
+    "sums of sums": "SELECT seller, SUM(n) AS n FROM (SELECT seller, SUM(n) AS n FROM (SELECT "
+    "seller, COUNT(*) AS n FROM offer GROUP BY seller) AS z GROUP BY seller) AS z GROUP BY seller",
+    "running sums": "SELECT part AS seller, SUM(COUNT(*)) OVER (ORDER BY part) AS n FROM part "
+    "GROUP BY part",
+    "sums of neighbours": "SELECT part AS seller, SUM(COUNT(*)) OVER (ORDER BY part ROWS 99 "
+    "PRECEDING) AS n FROM part GROUP BY part",
+}
+
+
+@pytest.mark.parametrize("kind", PUBLIC_STEPS)
+def test_rows_computed_from_public_ones_are_counted_before_they_are_made(
+    curator: dp.Curator, kind: str
+) -> None:
+    """Six sums around each other, or one running sum, took from 15 seconds to hours."""
+    sql = (
+        f"SELECT COUNT(*) AS n FROM line JOIN ({PUBLIC_STEPS[kind]}) AS y ON line.seller = y.seller"
+    )
+    assert refusal(curator, sql) == "public_join_too_large"
+
+
+def test_one_aggregate_of_a_public_table_is_computed(curator: dp.Curator) -> None:
+    inner = "SELECT seller, COUNT(*) AS n FROM offer GROUP BY seller HAVING COUNT(*) > 3"
+    sql = f"SELECT COUNT(*) AS n FROM line WHERE seller IN (SELECT seller FROM ({inner}) AS z)"
+    curator.preview(sql, spend=SPEND)
+
+
+@pytest.mark.parametrize("kind", ["EXCEPT", "INTERSECT", "EXCEPT ALL", "INTERSECT ALL"])
+def test_sets_of_answers_do_not_compare_each_row_with_each(kind: str) -> None:
+    rows = [(place % 5_000,) for place in range(20_000)]
+    columns = (AnswerColumn("a", DataType.INTEGER, ColumnRole.KEY),)
+    table = PublicRowsTable(tuple(rows), columns)
+    word, *every = kind.lower().split()
+    with at_most(QUICK):
+        made = rows_of(CombinedAnswers(word, not every, table, table, columns), [])
+    kept = 5_000 if not every else 20_000
+    assert len(made) == (kept if word == "intersect" else 0)
 
 
 PRODUCTS = [

@@ -28,6 +28,8 @@ MOST_ROWS, MULTIPLE = 1 << 22, 8
 """Rows that one step of public tables may make, or so many times those of its tables."""
 MOST_WORK, REPEATED = 1 << 26, 64
 """Rows that all steps of a question may make together, or so many times those of its tables."""
+MOST_COMPUTED = 150_000
+"""Rows of all steps of tables that a question computes from public rows, one by one."""
 
 TableRows = Callable[[Scan], int]
 """How many rows a public table has."""
@@ -42,6 +44,7 @@ class _Work:
     """What one question made so far, and the tables that it read."""
 
     made: int = 0
+    computed: int = 0
     tables: dict[str, int] = field(default_factory=dict)
 
 
@@ -114,6 +117,19 @@ def require_product(most: int, stored: int) -> None:
         raise too_many_public_rows(
             expectation=f"at most {MOST_ROWS} rows, or {MULTIPLE} times those of its tables, in a "
             "join of public tables"
+        )
+
+
+def require_computed(rows: int) -> None:
+    """Refuse to compute so many more rows, one by one, before anybody pays."""
+    work = _work.get()
+    if work is None:
+        return
+    work.computed += rows
+    if work.computed > MOST_COMPUTED:
+        raise too_many_public_rows(
+            expectation=f"at most {MOST_COMPUTED} rows in all steps of tables that a question "
+            "computes from public tables alone"
         )
 
 

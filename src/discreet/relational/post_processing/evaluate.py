@@ -5,11 +5,13 @@ Nothing here reads data: the leaves are answers, and every step is a function of
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from discreet.relational.functions.comparison import EQUAL
 from discreet.relational.functions.logic import AND
+from discreet.relational.limits.public_work import require_computed
 from discreet.relational.post_processing.compute import compute
 from discreet.relational.post_processing.outer_aggregates import OuterAggregate, aggregated
 from discreet.relational.post_processing.tables import (
@@ -31,8 +33,14 @@ from discreet.relational.types.expression import Call, Column, Expression
 Rows: TypeAlias = list[tuple[Value, ...]]
 
 
-def rows_of(table: TableNode, answers: Sequence[Rows]) -> Rows:  # noqa: PLR0911 -- one per node
+def rows_of(table: TableNode, answers: Sequence[Rows]) -> Rows:
     """The rows of a table, where ``answers`` are those of the queries that were paid for."""
+    rows = _rows_of(table, answers)
+    require_computed(len(rows))  # which the step above is about to go through
+    return rows
+
+
+def _rows_of(table: TableNode, answers: Sequence[Rows]) -> Rows:  # noqa: PLR0911 -- one per node
     match table:
         case Answer(part=part):
             return answers[part]
@@ -66,8 +74,11 @@ def _holds(condition: Expression | None, row: tuple[Value, ...]) -> bool:
 
 
 def _projected(table: Projected, answers: Sequence[Rows]) -> Rows:
-    kept = [row for row in rows_of(table.source, answers) if _holds(table.condition, row)]
-    return [tuple(compute(each, _named(row)) for each in table.expressions) for row in kept]
+    found: Rows = []
+    for row in map(_named, rows_of(table.source, answers)):
+        if table.condition is None or compute(table.condition, row) is True:
+            found.append(tuple(compute(each, row) for each in table.expressions))
+    return found
 
 
 def _grouped(table: GroupedAnswer, answers: Sequence[Rows]) -> Rows:
@@ -139,13 +150,13 @@ def _combined(table: CombinedAnswers, answers: Sequence[Rows]) -> Rows:
     if table.kind == "union":
         both = left + right
         return list(_different(both)) if table.distinct else both
-    others = [_plain(row) for row in right]
+    others = Counter(map(_plain, right))
     wanted = table.kind == "intersect"
     kept = []
     for row in _different(left) if table.distinct else left:
-        there = _plain(row) in others
+        there = others[_plain(row)] > 0
         if there and not table.distinct:
-            others.remove(_plain(row))
+            others[_plain(row)] -= 1
         if there is wanted:
             kept.append(row)
     return kept

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.relational.limits.public_work import require_computed
 from discreet.relational.post_processing.compute import compute
 from discreet.relational.post_processing.outer_aggregates import NAMES, aggregated
 from discreet.relational.post_processing.uncertain import Value, point
@@ -19,6 +20,8 @@ Row = Mapping[str, Value]
 
 RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE")
 NEIGHBOURS = ("LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE")
+_LOOKED_AT = 4
+"""How many rows of a frame are looked at in the time in which a row is computed."""
 
 
 @dataclass(frozen=True)
@@ -130,12 +133,12 @@ class _Part:
 
     def _ranks(self, window: Window) -> list[Value]:
         count, peers = len(self.rows), self._peers()
-        starts = sorted({first for first, _ in peers})
+        ranks = {first: n for n, first in enumerate(sorted({first for first, _ in peers}), 1)}
         buckets = _whole(window.arguments[0], self.rows[0]) if window.arguments else 1
         made: dict[str, Callable[[int], Value]] = {
             "ROW_NUMBER": lambda place: place + 1,
             "RANK": lambda place: peers[place][0] + 1,
-            "DENSE_RANK": lambda place: starts.index(peers[place][0]) + 1,
+            "DENSE_RANK": lambda place: ranks[peers[place][0]],
             "PERCENT_RANK": lambda place: peers[place][0] / (count - 1) if count > 1 else 0.0,
             "CUME_DIST": lambda place: (peers[place][1] + 1) / count,
             "NTILE": lambda place: _bucket(place, count, buckets),
@@ -163,8 +166,9 @@ class _Part:
             chosen = [compute(window.condition, row) is True for row in self.rows]
             values = [value if kept else None for value, kept in zip(values, chosen, strict=True)]
         known: dict[tuple[int, int], Value] = {}
-        found = []
-        for ends in self._frames(window.frame):
+        found, frames = [], self._frames(window.frame)
+        require_computed(sum(last - first + 1 for first, last in set(frames)) // _LOOKED_AT)
+        for ends in frames:
             if ends not in known:
                 known[ends] = _of(window.name, values[ends[0] : ends[1] + 1])
             found.append(known[ends])

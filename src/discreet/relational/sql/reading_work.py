@@ -21,6 +21,8 @@ from discreet.relational.limits.public_work import TooMuchPublicWork, counted_pu
 
 LEAST, VISITS = 200_000, 100
 """Nodes that are gone through for any text, and for each node of a longer one."""
+SEEN = 8
+"""How many nodes count as much as a column that `*` stands for."""
 
 
 class TooMuchReading(TooMuchPublicWork):

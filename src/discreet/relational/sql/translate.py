@@ -16,6 +16,7 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.relational.limits.public_work import TooMuchPublicWork
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Filtered, PlanNode
 from discreet.relational.plan.query import (
@@ -55,7 +56,7 @@ from discreet.relational.sql.reading import (
     watched,
     without_effect,
 )
-from discreet.relational.sql.reading_work import counted_reading
+from discreet.relational.sql.reading_work import SEEN, counted_reading, take_nodes
 from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
 from discreet.relational.sql.row_limits import whole_number
 from discreet.relational.sql.set_operations import as_condition
@@ -92,8 +93,8 @@ def question_from(text: str, catalog: Catalog) -> Query:
             with counted_reading(read.size):
                 return translated(read.tree(), catalog)
         except DiscreetError as refusal:
-            if not read.over_answers:
-                raise
+            if not read.over_answers or type(refusal) is TooMuchPublicWork:
+                raise  # public rows would be made again
             first = refusal
         with counted_reading(read.size):
             return _over_answers(read.tree(), catalog, first)
@@ -384,6 +385,7 @@ class _Translation:
         ):
             if any(item.args.get(part) for part in ("except_", "except", "replace", "rename")):
                 raise unsupported(construct="* with EXCEPT or REPLACE", remedy="List the columns.")
+            take_nodes(SEEN * len(below.columns))
             wanted = item.table.lower() if isinstance(item, exp.Column) else ""
             return [
                 replace(column, qualifier="", merged=False)
