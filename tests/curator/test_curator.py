@@ -17,7 +17,6 @@ import pytest
 import discreet as dp
 from discreet.core.measurement import Measurement
 from discreet.curator.budget import as_written
-from discreet.curator.promise import promised
 from discreet.errors import (
     DiscreetError,
     EngineFailed,
@@ -28,6 +27,7 @@ from discreet.errors import (
 )
 from discreet.mechanisms import AboveThreshold, DiscreteLaplace
 from discreet.noise import Noiseless
+from discreet.release.promise import promised
 from tests.curator.tables import COLUMNS, by_person, by_row, private, visits
 
 COUNT = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"

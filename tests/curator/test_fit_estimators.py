@@ -18,9 +18,9 @@ import discreet as dp
 from discreet import learn
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.curator.budget import as_written
-from discreet.curator.promise import promised
 from discreet.learn.load_models import model_from_json
 from discreet.noise import Noiseless
+from discreet.release.promise import promised
 
 RNG = np.random.default_rng(1)
 X = RNG.uniform(-1, 1, (4000, 3)) * [1, 2, 3] + [0, 1, 2]

@@ -11,21 +11,24 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import discreet as dp
-from discreet import events
+from discreet import events, synthetic
 from discreet.core.errors import DiscreetError
 from discreet.core.events.mechanisms import Approximate
 from discreet.core.parameters import exact, rounded_up
 from discreet.curator.budget import PrivacyBudget
-from discreet.curator.promise import promised, promised_by
 from discreet.queries import Workload
 from discreet.queries.online.pmw import private_gap_weights
 from discreet.release.kept_guarantee import keeps
+from discreet.release.promise import promised, promised_by
+from tests.learn.estimators import ESTIMATORS
 
 LARGE = dp.ApproxDP(epsilon=2, delta=0.01)
 """One over the number of people, or more: it is warned of wherever it is spent."""
@@ -90,6 +93,25 @@ KEYS: Mapping[str, Callable[[Any, Any], Any]] = {
     "discovered": lambda c, spend: c.sql("SELECT k, COUNT(*) AS n FROM t GROUP BY k", spend=spend),
     "discovered, many": lambda c, spend: c.sql(f"SELECT k, {MANY} FROM t GROUP BY k", spend=spend),
 }
+
+
+def fitted(estimator: Any, spend: Any) -> Any:
+    rng = np.random.default_rng(5)
+    rows, target = rng.uniform(-1, 1, (40, 3)), rng.integers(0, 3, 40)
+    return clone(estimator).set_params(spend=spend, unit=dp.Row()).fit(rows, target)
+
+
+COLUMNS: dict[str, Any] = {"a": dp.Category(["x", "y"]), "b": dp.Integer(0, 3)}
+TABLE = {"a": ["x", "y"] * 40, "b": [0, 1, 2, 3] * 20}
+
+
+def synthesized(kind: Any, spend: Any) -> Any:
+    maker = synthetic.Synthesizer(columns=COLUMNS, unit=dp.Row(), spend=spend, mechanism=kind)
+    return maker.fit(TABLE).release_
+
+
+def evaluated(spend: Any) -> Any:
+    return synthetic.evaluate(TABLE, TABLE, columns=COLUMNS, unit=dp.Row(), spend=spend)
 
 
 def stated(answer: Any) -> Any:
@@ -268,6 +290,34 @@ def test_a_delta_set_apart_is_stated_where_keys_take_it() -> None:
     found = source.sql("SELECT k, COUNT(*) AS n FROM t GROUP BY k", spend=rho).guarantee
     assert isinstance(found, dp.ApproxZCDP)
     assert float(found.delta) == pytest.approx(1e-3)
+
+
+IN_MEMORY: Mapping[str, Callable[[Any], Any]] = {
+    **{type(each).__name__: partial(fitted, each) for each in ESTIMATORS},
+    **{
+        kind.__name__: partial(synthesized, kind)
+        for kind in (synthetic.AIM, synthetic.MST, synthetic.PrivBayes, synthetic.FullHistogram)
+    },
+    "evaluate": evaluated,
+}
+
+
+@pytest.mark.parametrize("spend", SPENDS)
+@pytest.mark.parametrize("maker", IN_MEMORY)
+def test_what_is_made_in_memory_states_no_delta_that_its_event_does_not_take(
+    maker: str, spend: str
+) -> None:
+    if maker == "SoftmaxRegression" and not getattr(SPENDS[spend], "delta", 0):
+        with pytest.raises(DiscreetError, match="gaussian_spend"):  # it has no other noise
+            IN_MEMORY[maker](SPENDS[spend])
+        return
+    made = IN_MEMORY[maker](SPENDS[spend])
+    guarantee = stated(made)
+    event = made.event_ if hasattr(made, "event_") else made.event
+    assert keeps(guarantee, event)
+    assert guarantee.unit == dp.Row()
+    pure = event.epsilon(delta=0) <= float(guarantee.epsilon) * (1 + 1e-9)
+    assert (float(getattr(guarantee, "delta", 0)) == 0) == pure
 
 
 def test_what_is_promised_holds_for_the_event() -> None:

@@ -19,7 +19,6 @@ from discreet.curator.context import Context, tables_read
 from discreet.curator.earlier_keys import as_bought
 from discreet.curator.left_out import left_out_release, require_left_out, told
 from discreet.curator.paid_before import PaidBefore
-from discreet.curator.promise import promised_by
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.sql import planned_at
@@ -46,6 +45,7 @@ from discreet.release import Release
 from discreet.release.batch import Batch
 from discreet.release.confidence import confidence_level
 from discreet.release.intervals.slope_rule import SlopeRule
+from discreet.release.promise import promised_by
 
 _MOST_APART = 1e9
 _WORDS = "words"

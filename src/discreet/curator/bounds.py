@@ -15,7 +15,6 @@ from discreet.core.guarantee import Guarantee
 from discreet.curator.context import Context
 from discreet.curator.earlier_keys import as_bought
 from discreet.curator.paid_before import PaidBefore
-from discreet.curator.promise import promised_by
 from discreet.curator.purchase import Purchase, Storage, buy
 from discreet.curator.sql import known_query, offer_of, planned_at
 from discreet.ledger.plain_json import require_text
@@ -23,6 +22,7 @@ from discreet.relational.planning.magnitudes import Magnitudes, bounds_question,
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery, in_units
 from discreet.relational.schema.declarations import Number
 from discreet.release.guarantee import guarantee_text, protection_text
+from discreet.release.promise import promised_by
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from os import PathLike
 
 from discreet.accounting.adaptive.steps import Amounts, plus
 from discreet.core.errors import InvalidParameter, NotPrivate
-from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.budget import PrivacyBudget
@@ -35,6 +34,7 @@ from discreet.relational.plan.scope import Scope
 from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.limited_catalog import limited_catalog
+from discreet.release.promise import Charges
 
 ANALYST = "analyst"
 """Who asks, where nobody is named."""
@@ -54,10 +54,6 @@ def _unheard(unfinished: list[str]) -> None:
 
 def _ignored(reservation: str) -> None:
     """Tell nobody."""
-
-
-Charges = tuple[tuple[Guarantee, tuple[Event, ...]], ...]
-"""Parts of a spend, and the events that each of them pays for."""
 
 
 @dataclass(frozen=True)

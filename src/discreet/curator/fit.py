@@ -37,7 +37,6 @@ from discreet.curator.fit_columns import (
     sql_text,
 )
 from discreet.curator.paid_before import PaidBefore
-from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
 from discreet.learn.box import Box
@@ -53,6 +52,7 @@ from discreet.relational.limits.resources import require_handed
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import Query
 from discreet.release.guarantee import guarantee_text
+from discreet.release.promise import promised
 
 Fitted = TypeVar("Fitted")
 

@@ -17,12 +17,12 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.fit import FitRequest
-from discreet.curator.promise import promised
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import charge_of
 from discreet.curator.warnings import about_delta
 from discreet.relational.execute.table_rows import TableRows
 from discreet.release.guarantee import guarantee_text
+from discreet.release.promise import promised
 
 _SMALL = 100
 _SHOWN = 10

@@ -20,7 +20,6 @@ from discreet.core.parameters import probability
 from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.preview import preview
-from discreet.curator.promise import promised_by
 from discreet.curator.purchase import Purchase, Storage, buy
 from discreet.curator.sql import known_query, offer_of, planned_at
 from discreet.relational.plan.query import Query
@@ -31,6 +30,7 @@ from discreet.relational.planning.rows_per import ladder_question
 from discreet.release.guarantee import guarantee_text, protection_text
 from discreet.release.intervals.linear import half_width
 from discreet.release.preview import Preview
+from discreet.release.promise import promised_by
 
 _LEVEL = 0.95
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.curator.budget import PrivacyBudget
-from discreet.curator.promise import promised_by
 from discreet.curator.statement import statement
 from discreet.curator.tags import name_of
 from discreet.relational.plan.keys import KeySet
@@ -23,6 +22,7 @@ from discreet.relational.post_processing.shown_names import shown_names
 from discreet.release import Release, ReleasedColumn
 from discreet.release.formula import NoisyMeasure
 from discreet.release.guarantee import guarantee_text
+from discreet.release.promise import promised_by
 from discreet.release.software import software
 
 _PEOPLE = "people of whom a limit leaves something out"

@@ -9,13 +9,13 @@ from discreet.core.guarantee import ApproxDP
 from discreet.core.parameters import exact
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_forecast
-from discreet.curator.promise import promised_by
 from discreet.curator.warnings import about_delta
 from discreet.relational.answers.expected_columns import expected_columns
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.release.confidence import confidence_level
 from discreet.release.preview import Preview
+from discreet.release.promise import promised_by
 
 
 def preview(

@@ -32,7 +32,7 @@ from discreet.core.errors import EngineFailed
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.written import written
-from discreet.curator.context import Charges, Context
+from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore, require_paid_before
 from discreet.curator.stored_answer import Known, Stored
 from discreet.ledger.ledger import admit_all
@@ -40,6 +40,7 @@ from discreet.ledger.plain_json import require_name
 from discreet.ledger.session_log import SessionLog
 from discreet.noise.randomness import random_id
 from discreet.relational.plan.query import Query
+from discreet.release.promise import Charges
 
 Product = TypeVar("Product")
 Result = TypeVar("Result")

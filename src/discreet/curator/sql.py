@@ -17,7 +17,6 @@ from discreet.curator.context import Context, tables_read
 from discreet.curator.earlier_keys import as_bought
 from discreet.curator.left_out import left_out_release, reported, require_left_out, told
 from discreet.curator.paid_before import PaidBefore
-from discreet.curator.promise import promised_by
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.statement import bounded_by, statement
@@ -54,6 +53,7 @@ from discreet.relational.sql.listed_constants import require_listed
 from discreet.relational.sql.privacy_clause import agreed, opened
 from discreet.release import Release
 from discreet.release.confidence import confidence_level
+from discreet.release.promise import promised_by
 
 Result = TypeVar("Result")
 _ASKED = "asked"

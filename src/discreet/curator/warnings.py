@@ -13,7 +13,6 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
-from discreet.curator.promise import promised_by
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.plan.nodes import PlanNode, Scan
 from discreet.relational.plan.query import AggregateOutput, QueryOverAnswers
@@ -22,6 +21,7 @@ from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.release import ReleasedColumn
 from discreet.release.column import HalfWidth
 from discreet.release.formula import LinearFormula
+from discreet.release.promise import promised_by
 
 _LARGE = 10
 _FEW = 300

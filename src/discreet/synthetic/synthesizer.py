@@ -23,6 +23,7 @@ from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordC
 from discreet.queries.workload.coded_records import CodedRecords
 from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import protection_text
+from discreet.release.promise import promised
 from discreet.synthetic.bounded_records import bounded_records, records_of, size_of
 from discreet.synthetic.budget_split import spent_split
 from discreet.synthetic.count_noise import CountNoise
@@ -212,7 +213,7 @@ class Synthesizer:
             query=f"synthetic table by {name}: {', '.join(encoding.columns)}",
             encoding=encoding,
             model=model,
-            guarantee=self.spend.per(self.unit),
+            guarantee=promised(self.spend, mechanism.event).per(self.unit),
             event=mechanism.event,
             budget_split=spent_split(mechanism, model),
             facts={

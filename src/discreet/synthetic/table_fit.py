@@ -23,6 +23,7 @@ from discreet.queries.workload.coded_records import CodedRecords
 from discreet.queries.workload.universe import Attribute
 from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import protection_text
+from discreet.release.promise import promised
 from discreet.synthetic.bounded_records import bounded_records
 from discreet.synthetic.budget_split import spent_split
 from discreet.synthetic.count_noise import CountNoise
@@ -79,7 +80,7 @@ class FitsTables:
             query=f"synthetic table by {name}: {', '.join(universe.names)}",
             encoding=encoding,
             model=model,
-            guarantee=self.spend.per(unit),
+            guarantee=promised(self.spend, self.event).per(unit),
             event=self.event,
             budget_split=spent_split(self, model),
             facts={

@@ -22,7 +22,6 @@ from discreet.core.parameters import count, probability
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.interactive.conversation import Conversation, Plan
-from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Reservation, reserve
 from discreet.curator.synopsis.make import synopsis_facts
 from discreet.curator.synopsis.universe import counts_of, declared_universe
@@ -40,6 +39,7 @@ from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.former import former_identity
 from discreet.relational.plan.keyed_universe import KeyedUniverse, query_of_universe, universe_from
 from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
+from discreet.release.promise import promised
 
 
 def open_conversation(

@@ -13,7 +13,6 @@ from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import count
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
-from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, reserve
 from discreet.curator.rounds.analyst_spending import Told, require_whole, unit_to_dict
 from discreet.curator.rounds.corrected_game import CorrectedGame
@@ -32,6 +31,7 @@ from discreet.queries.analysts.query_class import AnyQuery, Conjunctions, QueryC
 from discreet.queries.workload.universe import Universe
 from discreet.relational.plan.keyed_universe import KeyedUniverse
 from discreet.release.guarantee import guarantee_to_dict
+from discreet.release.promise import promised
 
 
 def open_round(

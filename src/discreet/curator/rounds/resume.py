@@ -16,7 +16,6 @@ from typing import Any, get_args
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP
 from discreet.curator.context import Context, tables_read
-from discreet.curator.promise import promised
 from discreet.curator.purchase import Reservation
 from discreet.curator.rounds.analyst_spending import unit_from_dict
 from discreet.curator.rounds.corrected_game import CorrectedGame
@@ -35,6 +34,7 @@ from discreet.queries.analysts.round_rule import CURRENT, RoundRule, round_rules
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.plan.keyed_universe import universe_from
 from discreet.release.guarantee import guarantee_from_dict
+from discreet.release.promise import promised
 
 _NUMBERS = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")
 

@@ -16,7 +16,6 @@ from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.paid_before import PaidBefore
-from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.statement import VERSION, share_stated
 from discreet.curator.stored_answer import Known
@@ -40,6 +39,7 @@ from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.relational.plan.nodes import scans
 from discreet.release.guarantee import guarantee_text, protection_text
+from discreet.release.promise import promised
 from discreet.release.software import software
 
 

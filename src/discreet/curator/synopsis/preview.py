@@ -18,7 +18,6 @@ from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context
-from discreet.curator.promise import promised
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import charge_of
 from discreet.curator.synopsis.make import (
@@ -34,6 +33,7 @@ from discreet.curator.tags import name_of
 from discreet.curator.warnings import about_delta
 from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import guarantee_text
+from discreet.release.promise import promised
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from discreet.core.parameters import count
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore
-from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
 from discreet.curator.synthetic.declared_columns import table_encoding
 from discreet.curator.synthetic.encoded_table import EncodedTable
 from discreet.noise.randomness import Source
 from discreet.relational.execute.several_counts import SeveralCounts
+from discreet.release.promise import promised
 from discreet.synthetic.encoding.encoded_column import OUTSIDE, Codes
 from discreet.synthetic.encoding.frame_columns import frame_columns
 from discreet.synthetic.encoding.number_column import BINS

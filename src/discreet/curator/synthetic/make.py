@@ -16,7 +16,6 @@ from discreet.core.parameters import Number
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore
-from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import request_fingerprint
@@ -30,6 +29,7 @@ from discreet.queries.workload.coded_records import CodedRecords
 from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.several_counts import SeveralCounts
 from discreet.relational.execute.table_counts import TableCounts
+from discreet.release.promise import promised
 from discreet.synthetic.budget_split import spent_split
 from discreet.synthetic.count_noise import CountNoise
 from discreet.synthetic.encoding.constraints import Constraint

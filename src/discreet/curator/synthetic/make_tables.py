@@ -18,7 +18,6 @@ from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.paid_before import PaidBefore
-from discreet.curator.promise import promised
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import request_fingerprint
@@ -38,6 +37,7 @@ from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.relational.plan.keyed_universe import universe_from
+from discreet.release.promise import promised
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.number_column import BINS, PrivateBins
 from discreet.synthetic.grouped_model import GroupedModel

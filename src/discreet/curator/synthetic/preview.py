@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
-from discreet.curator.promise import promised
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import charge_of
 from discreet.curator.synopsis.make import is_own
 from discreet.curator.synthetic.make import SynthesisRequest, mechanism_name, offer_of
 from discreet.curator.warnings import about_delta
 from discreet.release.guarantee import guarantee_text
+from discreet.release.promise import promised
 from discreet.synthetic.budget_split import budget_split
 from discreet.synthetic.count_noise import CountNoise
 

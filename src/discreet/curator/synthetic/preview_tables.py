@@ -14,7 +14,6 @@ from typing import Any
 
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
-from discreet.curator.promise import promised
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import charge_of
 from discreet.curator.synopsis.make import is_own
@@ -23,6 +22,7 @@ from discreet.curator.synthetic.tables_questions import OwnedTable
 from discreet.curator.warnings import about_delta
 from discreet.mechanisms.for_spend import deviation
 from discreet.release.guarantee import guarantee_text
+from discreet.release.promise import promised
 from discreet.synthetic.budget_split import budget_split
 
 

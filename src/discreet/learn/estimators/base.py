@@ -25,6 +25,7 @@ from discreet.learn.cells import as_numbers, is_array, listed_rows, targets_of_r
 from discreet.learn.model_statement import model_facts, model_statement
 from discreet.learn.privacy import Privacy
 from discreet.learn.saved_models import model_to_json
+from discreet.release.promise import promised
 from discreet.release.statement.statement import Statement
 
 
@@ -52,7 +53,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return Box.of(self.bounds, features)
 
     def _keep(self, privacy: Privacy, event: Event) -> None:
-        self.guarantee_ = privacy.guarantee
+        self.guarantee_ = promised(privacy.spend, event).per(privacy.unit)
         self.event_ = event
         self.facts_ = model_facts(self, privacy)
 

@@ -20,6 +20,7 @@ from discreet.core.parameters import count
 from discreet.core.unit import PrivacyUnit
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.workload.workload import Workload
+from discreet.release.promise import promised
 from discreet.synthetic.bounded_records import bounded_records, records_of, size_of
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.declared import column_of
@@ -151,7 +152,8 @@ def _privately(
         records=records_of(unit),
         randomness=randomness,
     )
-    return private_evaluation(distances, distances.release(counts), spend.per(unit))
+    promise = promised(spend, distances.event).per(unit)
+    return private_evaluation(distances, distances.release(counts), promise)
 
 
 def _compared(

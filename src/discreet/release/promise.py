@@ -17,7 +17,9 @@ from discreet.core.errors import DiscreetError
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ApproxDP, ApproxZCDP, Guarantee
 from discreet.core.parameters import exact
-from discreet.curator.context import Charges
+
+Charges = tuple[tuple[Guarantee, tuple[Event, ...]], ...]
+"""Parts of a spend, each with the events that it pays for."""
 
 
 def promised(spend: Guarantee, event: Event) -> Guarantee:
