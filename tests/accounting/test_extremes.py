@@ -32,7 +32,6 @@ from discreet.accounting import (
 from discreet.accounting.adaptive import PrivacyFilter, PureFilter, RenyiFilter, ZCDPFilter
 from discreet.accounting.gaussian import gaussian_epsilon, gaussian_multiplier
 from discreet.accounting.key_selection import _gaussian_deltas, alone, seen, threshold_delta
-from discreet.accounting.zcdp import QUADRATIC
 from discreet.core.errors import DiscreetError, Exhausted, InvalidParameter, Unpriced
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, PureDP, RenyiDP
@@ -41,7 +40,6 @@ ACCOUNTANTS = (
     PURE,
     APPROX,
     ZERO_CONCENTRATED,
-    QUADRATIC,
     APPROXIMATELY_CONCENTRATED,
     GAUSSIAN,
     RENYI,

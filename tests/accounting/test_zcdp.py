@@ -29,7 +29,6 @@ from discreet.accounting import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from discreet.accounting.zcdp import QUADRATIC
 from discreet.core.errors import InvalidParameter, Unpriced
 from discreet.core.guarantee import ApproxDP
 from tests.accounting import normal
@@ -97,17 +96,6 @@ def test_prices() -> None:
     assert price(events.Gaussian(2) * 8 + events.Laplace(epsilon=1)) == 1 + laplace
     with pytest.raises(Unpriced):
         price(events.Approximate(epsilon=1, delta=1e-6))
-
-
-def test_the_quadratic_prices_are_exact_and_never_below_the_tight_ones() -> None:
-    tenth = Fraction(1, 10)
-    quadratic = QUADRATIC.price
-    assert quadratic(events.Laplace(epsilon=tenth)) == Fraction(1, 200)
-    assert quadratic(events.Exponential(epsilon=tenth)) == Fraction(1, 800)
-    assert quadratic(events.PermuteAndFlip(epsilon=tenth)) == Fraction(1, 200)
-    assert quadratic(events.Gaussian(2) * 8 + events.Laplace(epsilon=1)) == Fraction(3, 2)
-    every = (events.Laplace(epsilon=3) + events.Exponential(epsilon=2)) * 5 + events.Gaussian(1)
-    assert ZERO_CONCENTRATED.price(every) < quadratic(every)
 
 
 def test_many_small_pure_events_cost_less_than_their_sum() -> None:

@@ -25,7 +25,6 @@ from discreet.accounting import (
     ZERO_CONCENTRATED,
     filter_for,
 )
-from discreet.accounting.zcdp import QUADRATIC
 from discreet.audit import BrokenTwin, check_pair, min_delta
 from discreet.core.arrays import Floats
 from discreet.core.errors import DiscreetError, NotPrivate, Unpriced
@@ -203,7 +202,6 @@ class TestEvent:
         for accountant in (
             APPROX,
             ZERO_CONCENTRATED,
-            QUADRATIC,
             APPROXIMATELY_CONCENTRATED,
             RENYI,
             GAUSSIAN,

@@ -258,16 +258,6 @@ def test_a_policy_named_in_the_file_holds(tmp_path: Path) -> None:
             curator.sql(sql, spend=dp.PureDP(epsilon=0.5))
 
 
-def test_a_minimum_under_its_earlier_name_is_read(folder: Path) -> None:
-    def town(field: str) -> object:
-        text = WHOLE.replace("min_people = 20", field)
-        return dp.Project.parse(text, folder).tables["visits"].columns["town"]  # type: ignore[union-attr]
-
-    assert town("least = 20") == town("min_people = 20") == dp.Discovered(min_people=20)
-    with pytest.raises(DiscreetError, match="min_people"):
-        town("least = 20, min_people = 20")
-
-
 def test_parts_of_the_service_are_kept_as_they_stand_and_others_refused() -> None:
     plain = read(WHOLE)
     assert (plain.service, plain.record) == (None, None)

@@ -8,10 +8,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.curator import earlier_keys
-from discreet.errors import InvalidParameter, Mismatch
-from discreet.relational.bounding.rule import BoundingRule
-from discreet.relational.planning.rules import PlanningRules
+from discreet.errors import Mismatch
 
 SQL = "SELECT COUNT(*) AS n FROM t"
 ROWS = pl.DataFrame({"pid": [1] * 9 + [2, 3], "x": range(11)})
@@ -54,30 +51,3 @@ def test_counts_by_weight_are_shown_as_whole_numbers() -> None:
         assert isinstance(shown, int)
     again = dp.Release.from_json(release.to_json())
     assert (again["n"].values, again["n"].upper) == (column.values, column.upper)
-
-
-@pytest.mark.parametrize(
-    "sql", ["SELECT SUM(x) AS s FROM t", "SELECT SUM(x) AS s, COUNT(*) AS n FROM t"]
-)
-def test_what_was_bought_under_the_former_rule_is_free_where_todays_plan_is_refused(
-    sql: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Sums by weight need more room: a limit of 2**40 rows leaves none beside large numbers."""
-    ledger = dp.ledger.Memory()
-    unit = dp.Person("pid", max_rows=2**40, max_rows_per_group=1)
-    table = dp.table(ROWS, unit=unit, columns={"x": dp.Number(0, 2**33)}, snapshot="1")
-    with dp.Curator(t=table, budget=dp.PureDP(epsilon=10), ledger=ledger) as people:
-        ledger.identities = None  # as its first entry says where it was started in those days
-        spend = dp.PureDP(epsilon=1)
-        with pytest.raises(InvalidParameter) as refused:
-            people.sql(sql, spend=spend)
-        former = PlanningRules(BoundingRule.CONTENT_HASH)
-        monkeypatch.setattr(earlier_keys, "CURRENT", former)
-        bought = people.sql(sql, spend=spend)
-        monkeypatch.undo()
-        again = people.sql(sql, spend=spend)
-        assert again.to_json() == bought.to_json()
-        assert people.spent == dp.PureDP(epsilon=1, unit=unit)
-        assert refused.value.code == "total_overflows"
-        with pytest.raises(InvalidParameter):  # another analyst has bought nothing
-            people.sql(sql, spend=spend, analyst="else")

@@ -13,7 +13,6 @@ import pytest
 import discreet as dp
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import exact
-from discreet.curator.sql import known_private, known_query, planned_at
 from discreet.errors import DiscreetError
 
 ROWS = [(who, "ABC"[(who + place) % 3], place) for who in range(300) for place in range(who % 9)]
@@ -325,17 +324,3 @@ def test_discovered_keys_are_reported_on_as_far_as_they_are_named() -> None:
         "rows_at_least",
     ]
     assert source.sql(BY_WARD, spend=spend, left_out=REPORT).to_json() == answer.to_json()
-
-
-def test_no_answer_of_a_former_identity_stands_for_one_with_a_report() -> None:
-    context = curator().context
-    query = context.query(BY_WARD)
-    alone = planned_at(context, query, dp.PureDP(epsilon=Fraction(3, 4)))
-    reported = planned_at(context, query, ONE, left_out=REPORT)
-    for known in (known_query(context, "sql", query, alone), known_private(context, query, alone)):
-        assert (known.earlier or known).former is not None
-    for known in (
-        known_query(context, "sql", query, reported),
-        known_private(context, query, reported),
-    ):
-        assert (known.earlier or known).former is None

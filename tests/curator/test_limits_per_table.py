@@ -262,24 +262,3 @@ class TestLedger:
         with curator(place) as source:
             source.sql(COUNT, spend=TEN)
             assert left(source) == 970
-
-    def test_a_union_that_was_paid_for_under_the_former_rule_stays_paid_for(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        from discreet.curator import budget
-        from discreet.relational.identity.identity import FORM
-        from discreet.relational.sql import translate
-
-        place = tmp_path / "one.ledger"
-        limits = {"one": dp.Person("id", max_rows=2), "many": dp.Person("patient", max_rows=2)}
-        text = (
-            "SELECT COUNT(*) AS n FROM (SELECT id FROM patients UNION ALL SELECT id FROM patients)"
-        )
-        with monkeypatch.context() as then:
-            then.setattr(translate, "limits_asked", lambda *_: None)
-            then.setattr(budget, "IDENTITIES", FORM)  # as the first entry of such a ledger says
-            with curator(place, **limits) as source:
-                before = source.sql(f"{text} AS q", spend=TEN)
-        with curator(place, **limits) as source:
-            assert source.sql(f"{text} AS q", spend=TEN).to_json() == before.to_json()
-            assert left(source) == 990

@@ -12,10 +12,10 @@ import pytest
 
 import discreet as dp
 from discreet.curator import batch as batches
+from discreet.curator import budget
 from discreet.curator import sql as queries
-from discreet.curator.budget import IDENTITIES
 from discreet.curator.stored_answer import Known
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, LedgerError
 from discreet.queries import Workload
 from discreet.queries.analysts.guarantee import OneQuery
 from discreet.relational.identity.identity import identity
@@ -333,83 +333,16 @@ def test_a_conversation_is_not_read_over_other_cells() -> None:
         other.resume(talk.id)
 
 
-# Answers from before splits were kept ------------------------------------------------------------
-
-FORMER = {
-    "linear": [{"exponent": 0, "whole": True, "noise": {"law": "discrete_laplace", "scale": 2.0}}],
-    "event": {"kind": "DiscreteLaplace", "epsilon": 1},
-}
-REAL = {"exponent": -20, "whole": False, "noise": {"law": "rounded_laplace", "scale": 2.0}}
-NORMAL = {"exponent": 0, "whole": True, "noise": {"law": "rounded_gaussian", "sigma": 2.0}}
+# Ledgers from before the first release ------------------------------------------------------------
 
 
-def kept_before(release: dict[str, Any], event: Any) -> Any:
-    """A ledger with one answer under a former identity, after one that failed."""
-    ledger = curator(dp.ledger.Memory()).ledger
-    ledger.identities = None  # as its first entry says where it was started in those days
-    for paid in ("another", event):
-        reservation = ledger.reserve(
-            analyst="ann",
-            query="former",
-            charge=(0, 0),
-            event=json.dumps(paid),
-            detail={},
-        )
-        if paid is event:
-            ledger.commit(reservation, release)
-        else:
-            ledger.fail(reservation, "engine_failed")
-    return ledger
-
-
-def stated(*noises: Any) -> dict[str, Any]:
-    measures = [{"noise": noise} for noise in noises]
-    return {"release": json.dumps({"statement": {"measures": [*measures, {"measure": "rank"}]}})}
-
-
-LAPLACE, EVENT = FORMER["linear"][0]["noise"], FORMER["event"]  # type: ignore[index]
-
-
-@pytest.mark.parametrize(
-    ("release", "event", "linear", "reused"),
-    [
-        (stated(LAPLACE), EVENT, FORMER["linear"], True),
-        (stated(LAPLACE), {"kind": "another"}, FORMER["linear"], False),
-        (stated(NORMAL["noise"]), EVENT, FORMER["linear"], False),
-        (stated(), EVENT, FORMER["linear"], False),
-        (stated(NORMAL["noise"], NORMAL["noise"]), EVENT, [NORMAL, NORMAL], True),
-        ({"measured": {}}, EVENT, FORMER["linear"], True),
-        ({"measured": {}}, {"kind": "another"}, FORMER["linear"], False),
-        ({"measured": {}}, EVENT, [REAL], False),
-        ({"drawn": {}}, EVENT, [NORMAL], True),
-        ({"drawn": {}}, EVENT, [NORMAL, NORMAL], False),
-        ({"drawn": {}, "allocation": FORMER}, EVENT, FORMER["linear"], False),
-    ],
-)
-def test_an_earlier_answer_is_reused_where_its_record_tells_the_split(
-    release: dict[str, Any], event: Any, linear: Any, *, reused: bool
+def test_a_ledger_from_before_the_first_release_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = kept_before(release, event)
-    known = Known("now", lambda: "former", {"linear": linear, "event": EVENT})
-    assert (known.stored(ledger, ledger, analyst="ann") is not None) == reused
-    assert known.stored(ledger, ledger, analyst="bob") is None
-    assert Known("now", None, known.allocation).stored(ledger, ledger, analyst="ann") is None
-
-
-def test_a_ledger_started_in_the_present_form_is_not_asked_for_earlier_identities() -> None:
-    def former() -> str:
-        raise AssertionError
-
-    ledger = curator(dp.ledger.Memory()).ledger
-    assert ledger.identities == IDENTITIES
-    assert Known("now", former).stored(ledger, ledger, analyst="ann") is None
-    ledger.identities = None
-    with pytest.raises(AssertionError):
-        Known("now", former).stored(ledger, ledger, analyst="ann")
-
-
-def test_the_form_of_identities_outlives_the_program(tmp_path: Path) -> None:
-    with curator(tmp_path / "one.ledger") as first:
-        assert first.ledger.identities == IDENTITIES
-    with curator(tmp_path / "one.ledger") as again:
-        assert again.ledger.identities == IDENTITIES
+    path = tmp_path / "one.ledger"
+    with monkeypatch.context() as then:
+        then.setattr(budget, "FORM", "question/0")
+        curator(path).close()
+    with pytest.raises(LedgerError, match="ledger_before_release") as caught:
+        curator(path)
+    assert caught.value.received == "question/0"

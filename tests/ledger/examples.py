@@ -14,6 +14,7 @@ def terms(**changes: Any) -> LedgerTerms:
         "budget": {"notion": "ApproxDP", "epsilon": "1", "delta": "1e-6"},
         "filter": "epsilon+delta",
         "limit": LIMIT,
+        "identities": "question/1",
     }
     return LedgerTerms(**{**chosen, **changes})
 

@@ -366,7 +366,8 @@ from discreet.ledger import SubAccount, SubAccountGrant, Role, SQLite, LedgerTer
 from discreet.errors import Exhausted
 
 ledger = SQLite(sys.argv[1])
-ledger.open(LedgerTerms(unit="Row()", budget={}, filter="epsilon", limit=(40,)))
+terms = dict(unit="Row()", budget={}, filter="epsilon", limit=(40,))
+ledger.open(LedgerTerms(**terms, identities="question/1"))
 child = SubAccount.opened(ledger, "", SubAccountGrant(name="child", role=Role.CHILD, charge=(40,),
                                            limit=(40,), filter="epsilon", budget={}, detail={}))
 """

@@ -23,7 +23,13 @@ LIMIT = (200 * STEPS,)
 
 def terms() -> LedgerTerms:
     """The terms of every ledger that writers write to."""
-    return LedgerTerms(unit="Row()", budget={"epsilon": "1"}, filter="epsilon", limit=LIMIT)
+    return LedgerTerms(
+        unit="Row()",
+        budget={"epsilon": "1"},
+        filter="epsilon",
+        limit=LIMIT,
+        identities="question/1",
+    )
 
 
 def ledger_of(place: str, key: Path) -> Ledger:

@@ -22,8 +22,6 @@ from discreet.relational.bounding import key_truncation as truncation
 from discreet.relational.bounding import partition_filter as kept
 from discreet.relational.bounding import person_rows, public_join
 from discreet.relational.bounding.partition_filter import EveryPart, FirstParts, SomeParts
-from discreet.relational.identity.former import former_identity
-from discreet.relational.identity.former_tags import FORMER
 from discreet.relational.identity.identity import (
     any_snapshot,
     both_identities,
@@ -338,22 +336,6 @@ def test_a_door_and_every_named_part_are_told() -> None:
         identity("sql", {"spend": SPENDS[0]}),
     ]
     assert len(set(digests)) == len(digests)
-
-
-def test_a_question_that_could_not_be_asked_before_has_no_former_identity(
-    questions: list[Query], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    query = questions[0]
-    assert former_identity(query) is not None
-    assert former_identity(query) != identity("sql", {"question": query})
-
-    from dataclasses import make_dataclass
-
-    made = make_dataclass("Question", [("lately", int, 0)], bases=(Query,), frozen=True)
-    monkeypatch.setitem(FORMER, made, FORMER[Query])
-    same = {item.name: getattr(query, item.name) for item in fields(query)}
-    assert former_identity(made(**same)) == former_identity(query)
-    assert former_identity(made(**same, lately=1)) is None
 
 
 def test_a_constant_is_told_with_its_kind() -> None:

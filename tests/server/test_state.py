@@ -534,29 +534,6 @@ def test_giving_up_is_the_overrun_of_a_job_whenever_it_ends(state: StateStore) -
     assert [each.level for each in listed if each.job_id == key] == [0]
 
 
-def test_moments_of_before_become_those_of_leaving(state: StateStore) -> None:
-    ann = member(state, "old-ann")
-    prepared, _, kept = ended(state, ann, "old-talk", left=0.1)
-    time.sleep(0.15)
-
-    def older(connection: Connection) -> None:
-        own = {"person": ann.id, "request": prepared.job.request, "grant": prepared.job.grant_id}
-        for statement in (
-            "UPDATE releases SET made_at = made_at - 500 WHERE person_id = :person",
-            "UPDATE conversations SET opened_at = opened_at - 500 WHERE person_id = :person",
-            "UPDATE jobs SET request = :request, grant_id = :grant WHERE person_id = :person",
-        ):
-            connection.execute(text(statement), own)
-        steps()[2](connection)
-
-    state.write_relaxed_now(older)
-    release = state.read_now(releases.of_person, person=ann.id, key=kept)
-    assert release is not None
-    assert release.made_at == release.leaves_at
-    talk = state.read_now(conversations.require, person=ann.id, key="old-talk")
-    assert abs(talk.opened_at - release.leaves_at) < 100
-
-
 def test_what_was_begun_and_failed_is_taken_back(state: StateStore) -> None:
     def half(connection: Connection) -> None:
         people.add(connection, name="half-ann", role=PersonRole.ANALYST)

@@ -22,7 +22,7 @@ from discreet.accounting.gdp import GAUSSIAN
 from discreet.accounting.pure import PURE
 from discreet.accounting.rdp.accountant import RENYI
 from discreet.accounting.rdp.curve import RenyiCurve
-from discreet.accounting.zcdp import QUADRATIC, ZERO_CONCENTRATED
+from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core import pricing
 from discreet.core.accountant import Accountant
 from discreet.core.arrays import Floats
@@ -86,11 +86,6 @@ def _approx(event: OneOf) -> ApproxPrice:
 @ZERO_CONCENTRATED.prices(OneOf)
 def _zcdp(event: OneOf) -> Fraction:
     return max(ZERO_CONCENTRATED.price(part) for part in event.parts)
-
-
-@QUADRATIC.prices(OneOf)
-def _quadratic(event: OneOf) -> Fraction:
-    return max(QUADRATIC.price(part) for part in event.parts)
 
 
 @APPROXIMATELY_CONCENTRATED.prices(OneOf)

@@ -5,9 +5,6 @@ at most sensitivity**2 / 2 sigma**2 per order (modern-data:N1). Pure events cost
 holds for them (:mod:`discreet.accounting.tight_rho`), those without a price of their own here as
 much as the worst pure event. These prices are irrational and rounded up.
 
-``QUADRATIC`` has the prices of old, epsilon**2 / 2 and epsilon**2 / 8. They hold as well, and what
-is planned again when a session is resumed goes by them, so that it comes out as it was paid for.
-
 Conversion (004a:E3(8), 004a:D7): for every order alpha > 1, rho-zCDP is (epsilon, delta) with
 
     epsilon = alpha rho + ln((alpha-1)/alpha) - (ln delta + ln alpha)/(alpha-1).
@@ -140,20 +137,7 @@ class ZeroConcentrated(Accountant[Fraction]):
         return zcdp_delta(self.price(event), epsilon)
 
 
-class Quadratic(ZeroConcentrated):
-    """The prices before the tight ones: never below them, and exact rationals."""
-
-    def price(self, event: Event) -> Fraction:
-        """Own prices first; pure events are epsilon**2 / 2; else what the tight one says."""
-        if self.knows(event):
-            return Accountant.price(self, event)
-        if PURE.knows(event):
-            return PURE.price(event) ** 2 / 2
-        return ZERO_CONCENTRATED.price(event)
-
-
 ZERO_CONCENTRATED = ZeroConcentrated()
-QUADRATIC = Quadratic()
 
 
 @ZERO_CONCENTRATED.prices(basic.Gaussian)
@@ -196,18 +180,3 @@ def _composed(event: Composed) -> Fraction:
 @ZERO_CONCENTRATED.prices(Repeated)
 def _repeated(event: Repeated) -> Fraction:
     return event.times * ZERO_CONCENTRATED.price(event.event)
-
-
-@QUADRATIC.prices(basic.Exponential)
-def _quadratic_exponential(event: basic.Exponential) -> Fraction:
-    return exact(event.loss) ** 2 / 8
-
-
-@QUADRATIC.prices(Composed)
-def _quadratic_sum(event: Composed) -> Fraction:
-    return sum((QUADRATIC.price(part) for part in event.parts), Fraction(0))
-
-
-@QUADRATIC.prices(Repeated)
-def _quadratic_repeated(event: Repeated) -> Fraction:
-    return event.times * QUADRATIC.price(event.event)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
@@ -16,7 +15,6 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import positive
 from discreet.curator.budget import PrivacyBudget, as_written
 from discreet.curator.context import Context, tables_read
-from discreet.curator.earlier_keys import as_bought
 from discreet.curator.left_out import left_out_release, require_left_out, told
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.public_size import people_at_most
@@ -28,9 +26,7 @@ from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import random_id
 from discreet.relational.answers.agreed_columns import Agreed, AgreedColumns
 from discreet.relational.answers.columns import Columns
-from discreet.relational.answers.former_words import former_words
 from discreet.relational.frontends.as_sql import Asked, text_of
-from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.relational.plan.left_out import LeftOut
 from discreet.relational.plan.query import Query
@@ -38,20 +34,14 @@ from discreet.relational.planning.batch import Drawn
 from discreet.relational.planning.batch import PlannedBatch as Questions
 from discreet.relational.planning.left_out import reports_of
 from discreet.relational.planning.planned_query import MeasuredValues
-from discreet.relational.planning.rules import CURRENT, PlanningRules
 from discreet.relational.planning.stored_allocation import allocated_together
 from discreet.relational.sql.listed_constants import require_listed
 from discreet.release import Release
 from discreet.release.batch import Batch
 from discreet.release.confidence import confidence_level
-from discreet.release.intervals.slope_rule import SlopeRule
 from discreet.release.promise import promised_by
 
 _MOST_APART = 1e9
-_WORDS = "words"
-"""Where a batch in the ledger keeps which words its answers are told in; none: the first."""
-_SLOPES_BOUNDED = 3
-"""Since 2 limits have lines of their own; since 3 ends of intervals follow bounds of slopes."""
 
 
 def answer_batch(
@@ -70,19 +60,11 @@ def answer_batch(
     require_left_out(left_out)
     texts = {name: text_of(text) for name, text in _named(questions).items()}
     weights = _weights(texts, importance)
-    plan = as_bought(
-        context,
-        tuple(_read(context, name, text) for name, text in texts.items()),
-        lambda queries, rules: planned_batch(
-            context, queries, weights, spend, rules, left_out=left_out
-        ),
-        lambda made: known_batch(context, tuple(texts), made),
-        analyst=analyst,
-    )
-    queries = plan.questions
+    queries = tuple(_read(context, name, text) for name, text in texts.items())
+    plan = planned_batch(context, queries, weights, spend, left_out=left_out)
     level = confidence_level(confidence)
 
-    def offer() -> Offer[Callable[[], tuple[str, Drawn, Any]]]:
+    def offer() -> Offer[Callable[[], tuple[str, Drawn]]]:
         for name, query in zip(texts, queries, strict=True):
             with _named_in_refusals(name):
                 require_listed(query)
@@ -91,14 +73,13 @@ def answer_batch(
             product=lambda: (
                 random_id(96),
                 plan.measurement(context.database).release(context.database),
-                _SLOPES_BOUNDED,
             ),
             event=plan.paid_event,
             detail={"batch": texts},
             charges=plan.paid_charges,
         )
 
-    number, drawn, words = buy(
+    number, drawn = buy(
         context,
         Purchase(
             analyst=analyst,
@@ -110,16 +91,11 @@ def answer_batch(
         ),
         Storage(
             known=lambda: known_batch(context, tuple(texts), plan),
-            to_dict=lambda made: {"batch": made[0], "drawn": made[1].to_dict(), _WORDS: made[2]},
-            from_dict=lambda stored: (
-                str(stored["batch"]),
-                Drawn.from_dict(stored["drawn"]),
-                stored.get(_WORDS),
-            ),
+            to_dict=lambda made: {"batch": made[0], "drawn": made[1].to_dict()},
+            from_dict=lambda stored: (str(stored["batch"]), Drawn.from_dict(stored["drawn"])),
         ),
     )
-    made = partial(_made, texts, plan, drawn, context, number=number, confidence=level)
-    return made(words=words)
+    return _made(texts, plan, drawn, context, number=number, confidence=level)
 
 
 def _read(context: Context, name: str, text: str) -> Query:
@@ -146,7 +122,6 @@ def planned_batch(
     queries: tuple[Query, ...],
     weights: tuple[float, ...],
     spend: Guarantee,
-    rules: PlanningRules = CURRENT,
     *,
     left_out: LeftOut | None = None,
 ) -> Questions:
@@ -154,7 +129,7 @@ def planned_batch(
     planned_at(context, queries[0], spend)  # refuses what cannot be spent
     written = as_written(spend)
     rest, share = (written, None) if left_out is None else left_out.divided(written)
-    plan = Questions(queries, weights, rest, context.rows_at_most, context.randomness, rules)
+    plan = Questions(queries, weights, rest, context.rows_at_most, context.randomness)
     if left_out is None or share is None:
         return plan
     return replace(plan, left_out=reports_of(left_out, plan.planned, share, written))
@@ -176,12 +151,8 @@ def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Kn
         **bounded_by(*plan.planned),
         **({} if plan.left_out is None else {"left_out": plan.left_out.asked}),
     }
-    former = partial(
-        former_identity, plan.questions, names, plan.importance, plan.spend, snapshots, context.unit
-    )
     return Known(
         identity("batch", parts),
-        former if plan.left_out is None else None,
         allocation,
         any_snapshot=any_snapshot("batch", parts),
         snapshots=context.snapshot_names(frozenset().union(*tables)),
@@ -196,12 +167,8 @@ def _made(
     *,
     number: str,
     confidence: float,
-    words: int | None,
 ) -> Batch:
-    """The releases of noisy values: post-processing only, in the ``words`` of their time."""
-    former, slopes = words is None, SlopeRule.BOUNDED
-    if words is None or words < _SLOPES_BOUNDED:
-        slopes = SlopeRule.SEARCHED
+    """The releases of noisy values: post-processing only."""
     budget = context.budget
     guarantee = promised_by(questions.price, questions.paid_charges).per(budget.unit)
     agreed = _agreed(questions, drawn)
@@ -210,7 +177,7 @@ def _made(
     unprocessed = questions.unprocessed(drawn)
     for place, (name, text) in enumerate(texts.items()):
         planned = questions.planned[place]
-        measured = replace(unprocessed[place], slopes=slopes)
+        measured = unprocessed[place]
         views = [(plain, Columns(planned, measured, number, confidence))]
         if agreed[place]:
             views.append(
@@ -218,8 +185,6 @@ def _made(
             )
         for kept, columns in views:
             answers = columns.answers()
-            if former:
-                answers = former_words(planned, answers)
             report = _report(
                 questions, place, drawn, budget, number=number, text=text, confidence=confidence
             )
@@ -232,7 +197,7 @@ def _made(
                 guarantee=guarantee,
                 event=questions.paid_event,
                 warnings=warnings_of(planned, answers, people_at_most(context, planned.query)),
-                statement={**statement(planned, budget, former=former), **told(report)},
+                statement={**statement(planned, budget), **told(report)},
                 left_out=report,
             )
     releases = {name: best.get(name, plain[name]) for name in texts}

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.curator.context import Context
-from discreet.curator.earlier_keys import as_bought
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Purchase, Storage, buy
 from discreet.curator.sql import known_query, offer_of, planned_at
@@ -80,13 +79,7 @@ def estimate_bounds(
     require_text("column", column)
     about = context.query(f"SELECT COUNT(*) AS n FROM {quoted(table)}")
     query, bins = bounds_question(about, column)
-    planned = as_bought(
-        context,
-        (query,),
-        lambda queries, rules: planned_at(context, queries[0], spend, rules),
-        lambda made: known_query(context, "bounds", query, made),
-        analyst=analyst,
-    )
+    planned = planned_at(context, query, spend)
     measurement = planned.measurement(context.database)
     measured = buy(
         context,

@@ -34,12 +34,8 @@ from discreet.core.unit import Person, PrivacyUnit, Replace, TickWindow
 from discreet.core.written import FORMS, written
 from discreet.ledger import LedgerTerms
 from discreet.relational.identity.identity import FORM
-from discreet.relational.planning.rules import CURRENT
 from discreet.relational.schema.agreement import one_limit
 from discreet.release.guarantee import guarantee_to_dict
-
-IDENTITIES = f"{FORM} {CURRENT.written}"
-"""The form of identities in ledgers that are opened now, and the rules of planning behind them."""
 
 _LEAST_EPSILON = Fraction("1.1641532182693481e-10")
 """2**-33, as written; below it the search for Gaussian noise does not end in reasonable time."""
@@ -85,7 +81,7 @@ class PrivacyBudget:
             budget=budget,
             filter=self.name,
             limit=self.limit,
-            identities=IDENTITIES,
+            identities=FORM,
             also=tuple(others),
         )
 

@@ -158,7 +158,7 @@ def buy(
     """An answer, durable before it is returned; or the one that this analyst already has."""
     admitted = _admitted(context, purchase)
     known = storage.known()
-    stored = known.stored(context.account, context.ledger, analyst=purchase.analyst)
+    stored = known.stored(context.account, analyst=purchase.analyst)
     if stored is None:
         stored = _stored_elsewhere(context, purchase, known)
     if stored is not None:
@@ -236,7 +236,7 @@ def _require_unanswered(context: Context, purchase: Purchase[Product], known: Kn
     """Stop where nothing is to be charged: it was answered meanwhile, or somebody is at it."""
     if known.anew:
         return
-    stored = known.stored(context.account, context.ledger, analyst=purchase.analyst)
+    stored = known.stored(context.account, analyst=purchase.analyst)
     if stored is not None:
         raise _AnsweredMeanwhileError(stored)
     unfinished = context.account.unfinished(

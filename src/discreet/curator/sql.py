@@ -14,7 +14,6 @@ from discreet.core.guarantee import Guarantee
 from discreet.curator.accuracy import NO_GOAL, AccuracyGoal, cheapest
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
-from discreet.curator.earlier_keys import as_bought
 from discreet.curator.left_out import left_out_release, reported, require_left_out, told
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.public_size import people_at_most
@@ -23,11 +22,8 @@ from discreet.curator.statement import bounded_by, statement
 from discreet.curator.stored_answer import Known, Stored
 from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import random_id
-from discreet.relational.answers.former_words import former_words
 from discreet.relational.answers.table_columns import columns_of, try_out
-from discreet.relational.bounding.rule import BoundingRule
 from discreet.relational.frontends.as_sql import Asked, text_of
-from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import (
     CanonicalText,
     both_identities,
@@ -40,7 +36,6 @@ from discreet.relational.plan.query import Query, QueryOverAnswers
 from discreet.relational.planning.discovered_keys import planned_query_for
 from discreet.relational.planning.left_out import with_left_out
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
-from discreet.relational.planning.rules import CURRENT, PlanningRules
 from discreet.relational.planning.stored_allocation import (
     allocated,
     by_measure,
@@ -76,14 +71,8 @@ def answer_sql(
 ) -> Release:
     """The release of a query; the stored one, byte for byte, if this analyst has it."""
     text = text_of(text)
-    asked, plan = asked_sql(context, text, spend, goal, left_out)
-    query, planned = as_bought(
-        context,
-        (asked,),
-        lambda queries, rules: (queries[0], plan(queries[0], rules)),
-        lambda made: known_private(context, *made),
-        analyst=analyst,
-    )
+    query, plan = asked_sql(context, text, spend, goal, left_out)
+    planned = plan(query)
     if goal.accuracy is None:
         query, planned = _with_all_columns(context, text, (query, planned), plan, analyst)
     goal.require_affordable(planned.price)
@@ -137,7 +126,7 @@ def _with_all_columns(
     context: Context,
     text: str,
     now: tuple[Query, PlannedQuery],
-    plan: Callable[[Query, PlanningRules], PlannedQuery],
+    plan: Callable[[Query], PlannedQuery],
     analyst: str,
 ) -> tuple[Query, PlannedQuery]:
     """The inner query with all of its columns, if this analyst paid for these and not for fewer."""
@@ -147,11 +136,11 @@ def _with_all_columns(
         return now
     if clause is not None:
         whole = clause.narrowed(whole)
-    find = partial(Known.stored, account=context.account, ledger=context.ledger, analyst=analyst)
+    find = partial(Known.stored, account=context.account, analyst=analyst)
     if find(known_private(context, *now)) is not None:
         return now
     try:
-        other = (whole, plan(whole, CURRENT))
+        other = (whole, plan(whole))
     except DiscreetError:
         return now
     return now if find(known_private(context, *other)) is None else other
@@ -166,7 +155,7 @@ def planned_sql(
 ) -> tuple[Query, PlannedQuery]:
     """What a text asks for, and how it would be answered at a spend, or within an accuracy."""
     query, plan = asked_sql(context, text, spend, goal, left_out)
-    return query, plan(query, CURRENT)
+    return query, plan(query)
 
 
 def asked_sql(
@@ -175,7 +164,7 @@ def asked_sql(
     spend: Guarantee | None,
     goal: AccuracyGoal = NO_GOAL,
     left_out: LeftOut | None = None,
-) -> tuple[Query, Callable[[Query, PlanningRules], PlannedQuery]]:
+) -> tuple[Query, Callable[[Query], PlannedQuery]]:
     """What a text asks for, and what plans it at that spend, or within that accuracy."""
     context.require_open()
     require_left_out(left_out)
@@ -191,10 +180,10 @@ def asked_sql(
     if clause is not None:
         query = clause.narrowed(query)
     if spend is not None:
-        return query, lambda query, rules: planned_at(context, query, spend, rules, left_out)
+        return query, lambda query: planned_at(context, query, spend, left_out)
 
-    def within(query: Query, rules: PlanningRules) -> PlannedQuery:
-        asked = partial(planned_at, context, rules=rules, left_out=left_out)
+    def within(query: Query) -> PlannedQuery:
+        asked = partial(planned_at, context, left_out=left_out)
         return cheapest(query, goal, context.budget, asked)
 
     return query, within
@@ -204,7 +193,6 @@ def planned_at(
     context: Context,
     query: Query,
     spend: Guarantee,
-    rules: PlanningRules = CURRENT,
     left_out: LeftOut | None = None,
 ) -> PlannedQuery:
     """How a query would be answered at a spend, of which a report takes its share."""
@@ -213,7 +201,7 @@ def planned_at(
         context.budget.require_delta()
 
     def plan(spend: Guarantee) -> PlannedQuery:
-        return planned_query_for(query, spend, context.rows_at_most, context.randomness, rules)
+        return planned_query_for(query, spend, context.rows_at_most, context.randomness)
 
     written = as_written(spend)
     return plan(written) if left_out is None else with_left_out(left_out, written, plan)
@@ -242,7 +230,6 @@ def known_query(context: Context, verb: str, query: Query, planned: PlannedQuery
     name, anywhere = both_identities(verb, parts)
     return Known(
         name,
-        _former(context, query, planned),
         allocation,
         any_snapshot=anywhere,
         snapshots=context.snapshot_names(tables_read(query)),
@@ -268,7 +255,7 @@ def known_private(context: Context, query: Query, planned: PlannedQuery) -> Know
         allocation=split,
         any_snapshot=anywhere,
         snapshots=context.snapshot_names(tables_read(query)),
-        earlier=Known(identity("sql", whole), _former(context, query, planned), told),
+        whole=identity("sql", whole),
     )
 
 
@@ -285,16 +272,6 @@ def _terms(context: Context, query: Query, planned: PlannedQuery) -> dict[str, C
     return {name: CanonicalText.of(part) for name, part in terms.items()}
 
 
-def _former(
-    context: Context, query: Query, planned: PlannedQuery
-) -> Callable[[], str | None] | None:
-    """None with a report of what limits left out: no former answer has one."""
-    if planned.left_out is not None:
-        return None
-    snapshot = context.snapshot(tables_read(query))
-    return partial(former_identity, query, planned.spend, snapshot, context.unit)
-
-
 def _release(
     context: Context,
     planned: PlannedQuery,
@@ -307,9 +284,7 @@ def _release(
     """The release of noisy values: post-processing only."""
     planned = planned.answered(measured)
     columns = columns_of(planned, measured, number, confidence)
-    answers, former = columns.answers(), planned.bounding is BoundingRule.CONTENT_HASH
-    if former:
-        answers = former_words(planned, answers)
+    answers = columns.answers()
     report = left_out_release(
         planned, measured, context.budget, number=number, text=text, confidence=confidence
     )
@@ -322,6 +297,6 @@ def _release(
         guarantee=promised_by(planned.price, planned.paid_charges).per(context.unit),
         event=planned.paid_event,
         warnings=warnings_of(planned, answers, people_at_most(context, planned.query)),
-        statement={**statement(planned, context.budget, former=former), **told(report)},
+        statement={**statement(planned, context.budget), **told(report)},
         left_out=report,
     )

@@ -13,7 +13,7 @@ from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_statement
 from discreet.curator.tags import name_of
 from discreet.relational.aggregates.measures import Measure, Total, ValuesTotal
-from discreet.relational.bounding.rule import BoundingRule
+from discreet.relational.bounding.rule import BOUNDING_RULE
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import AggregateOutput
 from discreet.relational.planning.planned_query import PlannedQuery
@@ -21,13 +21,11 @@ from discreet.release.guarantee import guarantee_text, protection_text
 from discreet.release.software import software
 
 VERSION = 2
-"""Of the form of the facts; part of them. Releases stored before there was one have none."""
+"""Of the form of the facts; part of them."""
 
 
-def statement(
-    planned: PlannedQuery, budget: PrivacyBudget, *, former: bool = False
-) -> dict[str, Any]:
-    """Plain JSON for whoever wants to check the claim; ``former`` ones list no limits."""
+def statement(planned: PlannedQuery, budget: PrivacyBudget) -> dict[str, Any]:
+    """Plain JSON for whoever wants to check the claim."""
     return {
         "version": VERSION,
         "software": software(),
@@ -37,10 +35,10 @@ def statement(
         **_limits(planned),
         "budget": guarantee_text(budget.total),
         "budget_adds_up": budget.name,
-        **({} if former else share_stated(budget)),
+        **share_stated(budget),
         "cells": planned.query.keys.cells,
         **bounded_by(planned),
-        **({} if former else limits_stated(planned)),
+        **limits_stated(planned),
         "measures": [*_noises(planned), *_choices(planned)],
         **_tables(planned),
         **keys_statement(planned),
@@ -48,13 +46,8 @@ def statement(
 
 
 def bounded_by(*planned: PlannedQuery) -> dict[str, str]:
-    """The rule of bounding by its name, where it may leave rows out.
-
-    The first rule has no name here: it was the only one.
-    """
-    rules = {each.bounding for each in planned if each.cut_by is not None}
-    named = [rule.written for rule in rules - {BoundingRule.CONTENT_HASH}]
-    return {"bounding": named[0]} if named else {}
+    """The rule of bounding by its name, where it may leave rows out."""
+    return {"bounding": BOUNDING_RULE} if any(each.cut_by for each in planned) else {}
 
 
 def share_stated(budget: PrivacyBudget) -> dict[str, bool]:

@@ -77,6 +77,19 @@ def not_opened() -> LedgerError:
     )
 
 
+def before_release(form: str) -> LedgerError:
+    """It was begun by a program from before the first release."""
+    return LedgerError(
+        code="ledger_before_release",
+        expectation="a ledger that was begun by a released version",
+        received=form,
+        remedy=(
+            "Begin another ledger, and enter what was spent in this one with `record`: people are"
+            " protected by the sum of both."
+        ),
+    )
+
+
 def foreign(name: str) -> LedgerError:
     """The file was written by something else."""
     return LedgerError(

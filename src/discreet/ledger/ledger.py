@@ -48,9 +48,6 @@ class Ledger(ABC):
     account = ""
     """Not a sub-account, but the whole."""
 
-    identities: str | None = None
-    """The form of identities since the first entry; None where earlier forms may be kept."""
-
     def __init__(self, chain: Chain) -> None:
         """Look at nothing yet."""
         self.chain = chain
@@ -68,7 +65,6 @@ class Ledger(ABC):
                 amended.require_seal(self.chain.owner())
             in_force = started.amended(last.limit, amended)
         terms.check(started, in_force)
-        self.identities = started.identities
         return in_force
 
     def amend(self, *, limit: Amounts, budget: Mapping[str, object], reason: str) -> None:

@@ -21,7 +21,9 @@ class Memory(Ledger):
     """A ledger in memory. What is spent is forgotten with the process, so choose it knowingly.
 
     >>> ledger = Memory()
-    >>> terms = LedgerTerms(unit="Row()", budget={"epsilon": 1}, filter="epsilon", limit=(10,))
+    >>> terms = LedgerTerms(
+    ...     unit="Row()", budget={}, filter="epsilon", limit=(10,), identities="question/1"
+    ... )
     >>> ledger.open(terms) == terms
     True
     >>> name = ledger.reserve(analyst="ann", query="count", charge=(4,), event="{}", detail={})

@@ -37,7 +37,6 @@ class SubAccountGrant:
         filter: The currency of ``limit``.
         budget: The same limit as a guarantee, as plain JSON.
         detail: What else must be the same whenever it is opened again.
-        later: Parts of the detail that grants of earlier versions lack, and may lack.
     """
 
     name: str
@@ -47,7 +46,6 @@ class SubAccountGrant:
     filter: str
     budget: Mapping[str, object]
     detail: Mapping[str, object]
-    later: tuple[str, ...] = ()
 
     def text(self, above: str) -> str:
         """The body of the entry."""
@@ -70,8 +68,6 @@ class SubAccountGrant:
         Charge and limit are not compared: they follow from the rest, and the written ones hold.
         """
         body, terms = entry.body, json.loads(self.text(""))
-        lacking = set(self.later) - set(body.get("detail", {}))
-        terms["detail"] = {k: v for k, v in terms["detail"].items() if k not in lacking}
         for part in ("role", "filter", "budget", "detail"):
             now = terms[part]
             if body.get(part) != now:

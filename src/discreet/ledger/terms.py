@@ -10,6 +10,7 @@ from discreet.accounting.adaptive.steps import Amounts
 from discreet.core.errors import Mismatch
 from discreet.ledger.amounts import require_amounts
 from discreet.ledger.entry import Entry
+from discreet.ledger.errors import before_release
 from discreet.ledger.plain_json import compact, object_text, require_text
 
 
@@ -22,8 +23,7 @@ class LedgerTerms:
         budget: The guarantee that bounds everything, as plain JSON for people to read.
         filter: The currency that adds up: ``epsilon``, ``epsilon+delta``, ``rho``, ``renyi(8)``.
         limit: What may be spent in that currency, in exact steps.
-        identities: The form in which queries are identified since the first entry; None for
-            ledgers from before it was written down. Nothing here is kept under an earlier form.
+        identities: The form in which queries are identified, of all that is kept.
         also: Other texts for the same people, under which a ledger may have been started.
     """
 
@@ -31,7 +31,7 @@ class LedgerTerms:
     budget: Mapping[str, object]
     filter: str
     limit: Amounts
-    identities: str | None = None
+    identities: str
     also: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -39,8 +39,7 @@ class LedgerTerms:
         require_text("unit", self.unit)
         require_text("filter", self.filter)
         require_amounts("limit", self.limit)
-        if self.identities is not None:
-            require_text("identities", self.identities)
+        require_text("identities", self.identities)
         object.__setattr__(self, "budget", json.loads(object_text("budget", self.budget)))
 
     @classmethod
@@ -52,15 +51,20 @@ class LedgerTerms:
             budget=body["budget"],
             filter=body["filter"],
             limit=first.limit,
-            identities=body.get("identities"),
+            identities=body.get("identities", "none"),
         )
 
     def text(self, key: str) -> str:
         """The body of the first entry, under the key with this identity; its limit stands apart."""
-        written = {"unit": self.unit, "budget": self.budget, "filter": self.filter, "key": key}
-        if self.identities is not None:
-            written["identities"] = self.identities
-        return compact(written)
+        return compact(
+            {
+                "unit": self.unit,
+                "budget": self.budget,
+                "filter": self.filter,
+                "key": key,
+                "identities": self.identities,
+            }
+        )
 
     def amended(self, limit: Amounts, amendment: Entry | None) -> LedgerTerms:
         """The same with the limit in force and the budget of the last amendment."""
@@ -72,9 +76,10 @@ class LedgerTerms:
         """Refuse other terms than the written ones.
 
         The budget may be that of the first entry or the one in force. The limit is not compared:
-        it follows from the budget, and the written one holds; nor is the form of identities,
-        which only says what a ledger may hold.
+        it follows from the budget, and the written one holds.
         """
+        if self.identities != first.identities:
+            raise before_release(first.identities)
         if first.unit not in (self.unit, *self.also):
             raise _differs(part="unit", was=first.unit, now=self.unit)
         if self.filter != first.filter or len(self.limit) != len(first.limit):

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar, overload
 
-from discreet.accounting.zcdp import ZERO_CONCENTRATED, ZeroConcentrated, zcdp_rho
+from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_rho
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Unprotected
@@ -250,30 +250,20 @@ def share_of(spend: Guarantee, share: Number) -> PureDP | ZCDP:
             return ZCDP(rho=exact(rho) * exact(share))
 
 
-def epsilon_for(
-    spend: PureDP | ZCDP,
-    event: Callable[[Number], Event],
-    *,
-    by: ZeroConcentrated = ZERO_CONCENTRATED,
-) -> Number:
+def epsilon_for(spend: PureDP | ZCDP, event: Callable[[Number], Event]) -> Number:
     """The largest epsilon whose event costs no more than the spend: its own, if that is pure."""
     if isinstance(spend, PureDP):
         return exact(spend.epsilon)
-    return largest_epsilon(event, spend, by=by)
+    return largest_epsilon(event, spend)
 
 
-def largest_epsilon(
-    event: Callable[[float], Event], spend: ZCDP, *, by: ZeroConcentrated = ZERO_CONCENTRATED
-) -> float:
-    """The largest parameter whose event is priced at no more than ``spend``; it grows with it.
-
-    What is made again from its spend when a session is resumed is priced ``by=QUADRATIC``.
-    """
+def largest_epsilon(event: Callable[[float], Event], spend: ZCDP) -> float:
+    """The largest parameter whose event is priced at no more than ``spend``; it grows with it."""
 
     def paid(value: float) -> bool:
         made = event(value)
         priced = made.instead_of if isinstance(made, Unprotected) else made
-        return rounded_up(by.price(priced)) <= spend.rho
+        return rounded_up(ZERO_CONCENTRATED.price(priced)) <= spend.rho
 
     return greatest_above_zero(paid, close=_CLOSE)
 

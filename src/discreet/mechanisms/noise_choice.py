@@ -1,18 +1,12 @@
-"""Which kinds of noise are compared for a spend: all that it permits, or fewer.
-
-Whatever is made again from its spend, such as a round that goes on in another process, must come
-out as it was paid for. So the kinds that earlier versions compared stay here, as values.
-
-Source: contract, "Spending" (noise that outlives a call).
-"""
+"""Which kinds of noise are compared for a spend: all that it permits, or fewer."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from discreet.core.guarantee import ApproxDP, Guarantee
-from discreet.mechanisms.for_spend import LaplaceInRho, Reading, readings, require_gaussian
+from discreet.core.guarantee import Guarantee
+from discreet.mechanisms.for_spend import Reading, readings, require_gaussian
 
 
 class NoiseChoice(ABC):
@@ -37,23 +31,3 @@ class GaussianNoise(NoiseChoice):
 
     def readings(self, spend: Guarantee) -> tuple[Reading, ...]:
         return (require_gaussian(spend),)
-
-
-@dataclass(frozen=True)
-class OwnNoise(NoiseChoice):
-    """That of the spend's own definition: Laplace noise where it is pure, else Gaussian noise."""
-
-    def readings(self, spend: Guarantee) -> tuple[Reading, ...]:
-        return readings(spend)[-1:]
-
-
-@dataclass(frozen=True)
-class FormerNoise(NoiseChoice):
-    """What was compared before small noise was paid for in rho: Gaussian noise alone, there.
-
-    An (epsilon, delta) spend was compared with Laplace noise at its epsilon, whatever paid for it.
-    """
-
-    def readings(self, spend: Guarantee) -> tuple[Reading, ...]:
-        given = replace(spend, by=None) if isinstance(spend, ApproxDP) else spend
-        return tuple(each for each in readings(given) if not isinstance(each, LaplaceInRho))

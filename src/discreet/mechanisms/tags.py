@@ -52,9 +52,7 @@ FORMS: dict[object, Form] = {
     gaussian.Gaussian: Form("mechanisms.gaussian.Gaussian", "sensitivity randomness epsilon delta"),
     laplace.Laplace: Form("mechanisms.laplace.Laplace", "sensitivity randomness epsilon"),
     noise_choice.AnyNoise: Form("mechanisms.noise_choice.AnyNoise"),
-    noise_choice.FormerNoise: Form("mechanisms.noise_choice.FormerNoise"),
     noise_choice.GaussianNoise: Form("mechanisms.noise_choice.GaussianNoise"),
-    noise_choice.OwnNoise: Form("mechanisms.noise_choice.OwnNoise"),
     noisy_max.NoisyMax: Form(
         "mechanisms.noisy_max.NoisyMax", "epsilon sensitivity scores randomness"
     ),

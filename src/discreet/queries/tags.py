@@ -74,7 +74,6 @@ FORMS: dict[object, Form] = {
     mechanism.MatrixMechanism: Form(
         "queries.matrix.mechanism.MatrixMechanism",
         "workload spend strategy size records reconstruction randomness",
-        later="choice",
     ),
     product.ProductStrategy: Form(
         "queries.matrix.product.ProductStrategy", "factors", later="total_known"
@@ -114,7 +113,6 @@ FORMS: dict[object, Form] = {
     online_construction.OnlineConstruction: Form(
         "queries.online_construction.OnlineConstruction",
         "updater spend size threshold cutoff records randomness",
-        later="rule",
     ),
     contest.Contest: Form(
         "queries.planning.contest.Contest", "workload spend size contenders part records randomness"

@@ -1,7 +1,7 @@
-"""Everything that is written into identities and stored forms, as the version before tags wrote it.
+"""Everything that is written into identities and stored forms.
 
-``digests.json`` was written by that version and is never written again. To see what a version
-writes::
+``digests.json`` holds it as of the first release, and is not written again after that. To see what
+a version writes::
 
     python -m tests.curator.golden.digests FILE
 
@@ -14,7 +14,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import date, datetime
 from fractions import Fraction
 from functools import partial
@@ -31,7 +31,7 @@ from discreet.core.guarantee import ApproxZCDP, GaussianDP, RenyiDP
 from discreet.core.unit import Edge, Node
 from discreet.curator.budget import PrivacyBudget, unit_text
 from discreet.curator.rounds.analyst_spending import unit_to_dict
-from discreet.curator.sql import planned_at, planned_sql
+from discreet.curator.sql import planned_sql
 from discreet.curator.synopsis.fingerprint import fingerprint_of, request_fingerprint
 from discreet.curator.synopsis.mechanism import GIVEN
 from discreet.mechanisms import AboveThreshold, NumericSparse, Scores, Sparse
@@ -44,18 +44,11 @@ from discreet.queries.mwem import mwem
 from discreet.queries.mwem import rounds as mwem_rounds
 from discreet.queries.online import updaters
 from discreet.queries.online.multiplicative_updaters import GapUpdater, MultiplicativeUpdater
-from discreet.queries.online.sharing_rule import QuadraticSharing
 from discreet.queries.online.stored_construction import construction_to_dict
 from discreet.queries.workload import families
 from discreet.queries.workload.stored_form import product_to_dict
 from discreet.queries.workload.workload import Product
-from discreet.relational.aggregates.quantile_rule import QuantileRule
-from discreet.relational.bounding.rule import BoundingRule
-from discreet.relational.identity.former import described as divided
-from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import canonical_text, identity
-from discreet.relational.plan.query import Query
-from discreet.relational.planning.rules import PlanningRules
 from discreet.relational.planning.stored_allocation import allocated
 from discreet.relational.types.expression import canonical
 from discreet.release.guarantee import guarantee_to_dict
@@ -109,9 +102,8 @@ def found() -> dict[str, dict[str, Any]]:
     return {
         "questions": dict(_questions()),
         "expressions": {
-            text: _digest(canonical_text(made := translated(text)), canonical(made), divided(made))
+            text: _digest(canonical_text(made := translated(text)), canonical(made))
             for text in (*cases.EXACT, *cases.NEARLY)
-            if text not in cases.LATER
         },
         "spends": {
             name: [canonical_text(spend), guarantee_to_dict(spend), fingerprint_of(spend)]
@@ -122,12 +114,6 @@ def found() -> dict[str, dict[str, Any]]:
             for name, unit in UNITS.items()
         },
         "budgets": {name: _terms(budget) for name, budget in BUDGETS.items()},
-        "former": {
-            "spends": former_identity((), *SPENDS.values()),
-            "units": former_identity((), *UNITS.values()),
-            "per": former_identity((), *(_one(unit) for unit in UNITS.values())),
-            "plain": former_identity((), ("a", 1), 0.5, None, date(2024, 1, 2)),
-        },
         "identity": {
             "plain": identity(
                 "door", {"a": (1, 2.5, None), "b": {"x": datetime(2024, 1, 2)}, "c": True}
@@ -140,9 +126,9 @@ def found() -> dict[str, dict[str, Any]]:
         },
         "parts": {name: fingerprint_of(part) for name, part in _parts().items()},
         "public": {
-            EARLIER.get(name, name): fingerprint_of(getattr(dp.queries, name))
+            name: fingerprint_of(getattr(dp.queries, name))
             for name in dp.queries.__all__
-            if callable(getattr(dp.queries, name)) and EARLIER.get(name, name) in _named()
+            if callable(getattr(dp.queries, name))
         },
         "watches": {name: mechanism_to_dict(each) for name, each in _watches().items()},
         "conversations": {name: _online(each) for name, each in _updaters().items()},
@@ -161,36 +147,15 @@ def found() -> dict[str, dict[str, Any]]:
     }
 
 
-def _named() -> set[str]:
-    """What could be imported then."""
-    kept = json.loads(Path(__file__).with_name("digests.json").read_text(encoding="utf-8"))
-    return set(kept["public"])
-
-
-def _questions() -> Iterator[tuple[str, list[str | None]]]:
+def _questions() -> Iterator[tuple[str, list[str]]]:
     questions = test_identity.questions.__wrapped__()  # type: ignore[attr-defined]
-    for number, query in enumerate(questions[: len(test_identity.ASKED) + 4]):  # those of then
-        yield f"every part {number}", _told(_then(number, query), dp.PureDP(epsilon=1))
+    for number, query in enumerate(questions):
+        yield f"every part {number}", _written(query, dp.PureDP(epsilon=1))
     made = frontends.curator()
     for number, text in enumerate(test_identity.ASKED):
         spend = dp.ApproxDP(epsilon=2, delta=1e-6)
-        query = _then(number, planned_sql(made.context, text, spend)[0])
-        then = PlanningRules(BoundingRule.CONTENT_HASH, QuantileRule.ROUNDS)
-        split = allocated(planned_at(made.context, query, spend, then))
-        yield f"split {number}", [_digest(json.dumps(split))]
-
-
-WIDER = (5, 8)
-"""Questions that count more rows of a person since limits are derived from the tables they read:
-a join of two tables with several rows each, and a union. Then, the unit's limit served for all."""
-
-
-def _then(number: int, query: Query) -> Query:
-    """The question under the limits it had then: those of the unit, whatever it read."""
-    if number not in WIDER:
-        return query
-    assert query.limits is not None
-    return replace(query, limits=None)
+        _, planned = planned_sql(made.context, text, spend)
+        yield f"split {number}", [_digest(json.dumps(allocated(planned)))]
 
 
 def _events() -> Iterator[tuple[str, list[Any]]]:
@@ -201,12 +166,10 @@ def _events() -> Iterator[tuple[str, list[Any]]]:
             yield kind, [made.version, *sorted(names)]
 
 
-def _told(query: Any, spend: Any) -> list[str | None]:
+def _written(query: Any, spend: Any) -> list[str]:
     return [
         _digest(canonical_text(query)),
         identity("sql", {"question": query, "spend": spend, "rows": (("visits", 9),)}),
-        former_identity(query, spend, "snapshot", query.unit),
-        former_identity((query,), ("n",), (1,), spend, ("snapshot",), query.unit),
     ]
 
 
@@ -221,10 +184,6 @@ def _one(unit: Any) -> Any:
 def _terms(budget: Any) -> list[Any]:
     terms = PrivacyBudget(budget, dp.Row()).terms
     return [terms.unit, terms.budget, terms.filter]
-
-
-EARLIER = {"ReleasePlan": "Plan", "NoisyRecordCount": "BoughtCount"}
-"""Public names that were others when the digests were taken."""
 
 
 def _makes() -> dict[str, Any]:
@@ -301,7 +260,6 @@ def _online(updater: Any) -> list[Any]:
         threshold=Fraction(1, 8),
         cutoff=4,
         records=1,
-        rule=QuadraticSharing(),  # that of then
     )
     return [construction_to_dict(made), dict(made.terms)]
 

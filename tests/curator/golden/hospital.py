@@ -1,9 +1,9 @@
-"""A second ledger kept from an earlier version: one of everything that a ledger can hold.
+"""A ledger that is kept: one of everything that a ledger can hold.
 
-``hospital.sqlite`` and ``hospital.sqlite.key`` were written by the version that still wrote names
-of classes, fields and modules into identities; ``hospital.json`` says what came out, down to the
-last digit and the last entry. They are never written again: what later versions make of them is
-the test. To make a set for another version, run this file with that version::
+``hospital.sqlite`` and ``hospital.sqlite.key`` are as the first release writes them, and
+``hospital.json`` says what came out, down to the last digit and the last entry. They are not
+written again after it: what later versions make of them is the test. To make a set for another
+version, run this file with that version::
 
     python -m tests.curator.golden.hospital FOLDER
 

@@ -1,4 +1,4 @@
-"""A ledger from before names were frozen: the same heads, everything paid for free, all goes on."""
+"""A ledger of the first release: the same head, everything paid for is free, all goes on."""
 
 from __future__ import annotations
 

@@ -35,7 +35,6 @@ from discreet.queries import tags as query_tags
 from discreet.queries.analysts import tags as analyst_tags
 from discreet.queries.online.updaters import Updater
 from discreet.queries.synopses import synopsis
-from discreet.relational.identity import former_tags
 from discreet.relational.identity import tags as relational_tags
 from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.nodes import JoinKind
@@ -51,7 +50,6 @@ SOURCE = Path(discreet.__file__).parent
 TABLES: tuple[dict[Any, Form], ...] = (
     written.FORMS,
     relational_tags.FORMS,
-    former_tags.FORMER,
     curator_tags.FORMS,
     mechanism_tags.FORMS,
     query_tags.FORMS,
@@ -200,7 +198,6 @@ NAMED = re.compile(r"__name__|\basdict\(|\brepr\(")
 QUIET = re.compile(r"received=|raise |Error\(|reason=|expectation=")
 FORMS_OF = (
     "relational/identity/identity.py",
-    "relational/identity/former.py",
     "relational/planning/stored_allocation.py",
     "relational/types/expression.py",
     "queries/workload/stored_form.py",
@@ -229,7 +226,6 @@ FORMS_OF = (
 )
 PLAIN_VALUES = {
     "relational/identity/identity.py": 5,  # plain values, and the refusal of anything else
-    "relational/identity/former.py": 1,  # plain values
     "relational/types/expression.py": 1,  # constants of a function
     "curator/synopsis/fingerprint.py": 1,  # plain values
     "curator/budget.py": 1,  # a number as it was written

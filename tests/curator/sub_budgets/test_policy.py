@@ -292,22 +292,6 @@ class TestReading:
         assert read == dp.Policy.of(POLICY)
         assert read.digest == dp.Policy.of(json.loads(json.dumps(read.to_dict()))).digest
 
-    def test_files_of_earlier_versions_are_read_and_known_by_the_same_digest(
-        self, tmp_path: Path
-    ) -> None:
-        path = tmp_path / "policy.toml"
-        path.write_text(TEXT.replace("max_spend", "most").replace("min_spend", "least"))
-        read = dp.Policy.read(path)
-        assert read == dp.Policy.of(POLICY)
-        tables: Any = {"visits": {"filter": [], "group": [], "aggregate": []}}
-        written = {"max_spend": {"epsilon": 0.5}, "min_spend": {"epsilon": 0.1}, "tables": tables}
-        assert dp.Policy.of(written).digest == (
-            "9198912f07d4fe277996cd01828f5d34bfa7fbd278c321c9251da4ecfd510953"
-        )
-        for twice in ("most", "least"):
-            with pytest.raises(InvalidParameter, match=f"{twice}, its earlier name"):
-                dp.Policy.of({**POLICY, twice: {"epsilon": 1}})
-
     @pytest.mark.parametrize("content", ["max_spend = {", "\x00", None])
     def test_a_file_that_cannot_be_read_is_refused(
         self, tmp_path: Path, content: str | None

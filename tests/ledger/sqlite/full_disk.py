@@ -8,7 +8,9 @@ from discreet.ledger import LedgerError, LedgerTerms, SQLite
 
 def main(folder: Path) -> None:
     """Report on standard output, in three words."""
-    terms = LedgerTerms(unit="Row()", budget={}, filter="epsilon", limit=(10,))
+    terms = LedgerTerms(
+        unit="Row()", budget={}, filter="epsilon", limit=(10,), identities="question/1"
+    )
     words = []
     ballast = folder / "ballast"
     ballast.write_bytes(b"x" * 100_000)

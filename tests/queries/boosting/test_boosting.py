@@ -11,7 +11,6 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dp
-from discreet.accounting.zcdp import QUADRATIC
 from discreet.audit import min_epsilon
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import Guarantee
@@ -54,7 +53,7 @@ class TestPrice:
         spend = dp.ZCDP(rho=Fraction(1, 10))
         plan = BoostingForQueries(SIXTEEN, spend, PublicCount(100), sample=7, rounds=5)
         drawn = sum(
-            7 * float(QUADRATIC.price(plan.reweighting.selector(before).event))
+            7 * plan.reweighting.selector(before).event.epsilon(delta=0) ** 2 / 8
             for before in range(1, 5)
         )
         paid = draws_rho(sample=7, rounds=5, slack=plan.reweighting.slack, advantage=Fraction(1, 3))

@@ -152,8 +152,5 @@ EXACT = (
 )
 """Where DuckDB and the interpreter agree to the last bit."""
 
-LATER = frozenset((*MATCHES, *PARTS, *FORMATS, *ANGLES))
-"""Those that came after the digests of ``tests/curator/golden`` were written."""
-
 NEARLY = (*POWERS, *ANGLES)
 """Where the last places come from a mathematical library."""

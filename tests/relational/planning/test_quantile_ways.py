@@ -13,8 +13,6 @@ import discreet as dp
 from discreet.core.events.event import Event
 from discreet.core.parameters import exact
 from discreet.curator.sql import planned_sql
-from discreet.relational.aggregates.quantile_rule import QuantileRule
-from discreet.relational.planning.planned_query import PlannedQuery
 
 PURE, DENSE = dp.PureDP(epsilon=1), dp.ZCDP(rho=0.125)
 RENYI = dp.RenyiDP(alpha=4, epsilon=0.5)
@@ -112,15 +110,6 @@ def test_stated_ranks_hold(rows: dp.Curator) -> None:
         below = sum(value < found for value in values)
         upto = sum(value <= found for value in values)
         assert below - off <= level * 900 <= upto + off, "wrong once in 20 runs at most, here 1e-5"
-
-
-def test_the_former_rule_takes_the_former_ways(rows: dp.Curator) -> None:
-    for number, way, rounds in ((2, "IndependentQuantiles", 2), (5, "RecursiveQuantiles", 3)):
-        query = rows.context.query(listed(number))
-        planned = PlannedQuery(query, PURE, 1000, quantile_rule=QuantileRule.ROUNDS)
-        assert type(planned.selection(0)).__name__ == way
-        assert planned.choices[0].rounds == rounds
-    assert {rule.written for rule in QuantileRule} == {"rounds/1", "best/1"}
 
 
 def test_a_batch_takes_the_best_way(rows: dp.Curator) -> None:

@@ -229,19 +229,3 @@ def test_a_token_that_expired_proves_nothing(
     assert state.read_now(verifiers, made.person.name) == []
     with pytest.raises(psycopg.OperationalError, match="not_let_in"):
         psycopg.connect(proving.dsn(made))
-
-
-def test_a_token_from_before_has_no_verifier_and_lets_in_by_other_doors_alone(
-    proving: OpenedWire, running_service: RunningService
-) -> None:
-    made = running_service.analyst()
-    state: StateStore = running_service.service.runtime.state
-
-    def forgotten(connection: Connection) -> None:
-        ours = tokens.c.person_id == made.person.id
-        connection.execute(update(tokens).where(ours).values(verifier=None))
-
-    state.write_now(forgotten)
-    assert made.get("account").status_code == 200
-    with pytest.raises(psycopg.OperationalError, match="not_let_in"):
-        psycopg.connect(proving.dsn(made))

@@ -36,7 +36,6 @@ from discreet.queries.workload.cell_counts import cell_counts
 from discreet.queries.workload.universe import Universe
 from discreet.relational.database import private_tables
 from discreet.relational.execute.table_counts import TableCounts
-from discreet.relational.identity.former import former_identity
 from discreet.relational.plan.keyed_universe import KeyedUniverse, query_of_universe, universe_from
 from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
 from discreet.release.promise import promised
@@ -94,8 +93,7 @@ def resume_conversation(reservation: Reservation, paid: Mapping[str, Any]) -> Co
     universe = universe_from(kept["universe"], context.query)
     query = query_of_universe(universe, context.query)
     context.policies.admit_resumed(query, analyst=paid["asker"], purpose=detail.get("purpose"))
-    now = declared_universe(context, query)
-    if kept["question"] not in (now, former_identity(query, context.unit)):
+    if kept["question"] != declared_universe(context, query):
         raise InvalidParameter(
             code="universe_differs",
             expectation="tables that are declared as when the conversation was opened",

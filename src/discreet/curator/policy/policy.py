@@ -25,8 +25,6 @@ _FIELDS = ("min_spend", "max_spend", "tables", "joins", "purposes", "analysts")
 _NEEDED = ("max_spend", "tables")
 _WRITTEN = {"analysts": "askers", "min_spend": "least", "max_spend": "most"}
 """Fields under another name in the text of which ledgers keep the digest, for ever."""
-_EARLIER = {"least": "min_spend", "most": "max_spend"}
-"""Names that files of earlier versions have for fields; they are still read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +83,6 @@ class Policy:
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Policy:
         """The policy that plain content states; unknown and missing fields are refused by name."""
-        if isinstance(content, Mapping):
-            content = _as_named_now(content)
         _require(content, allowed=_FIELDS, needed=_NEEDED, where="the policy")
         return cls(**content)
 
@@ -111,14 +107,6 @@ class Policy:
         written = {_WRITTEN.get(name, name): value for name, value in self.to_dict().items()}
         text = json.dumps(written, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _as_named_now(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Content with the names that fields have now; refused where one stands there twice."""
-    for name, now in _EARLIER.items():
-        if name in content and now in content:
-            raise _field(name=now, wanted=f"one of {now} and {name}, its earlier name")
-    return {_EARLIER.get(name, name): value for name, value in content.items()}
 
 
 def _require(

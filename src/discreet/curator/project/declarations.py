@@ -129,8 +129,7 @@ def _dates(fields: Fields) -> Declaration:
 
 
 def _discovered(fields: Fields) -> Declaration:
-    name = "least" if "least" in fields.values else "min_people"  # the former in earlier files
-    return Discovered(min_people=fields.maybe(name, WHOLE) or 1)
+    return Discovered(min_people=fields.maybe("min_people", WHOLE) or 1)
 
 
 def _text(fields: Fields) -> Declaration:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from discreet.accounting.zcdp import QUADRATIC, ZeroConcentrated, zcdp_rho
+from discreet.accounting.zcdp import zcdp_rho
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, Guarantee
@@ -71,7 +71,7 @@ def require_useful(threshold: float) -> None:
 
 
 def corrected_game(
-    game: SampledGame | ExpectedGame, *, spend: Guarantee, cutoff: int, prices: ZeroConcentrated
+    game: SampledGame | ExpectedGame, *, spend: Guarantee, cutoff: int
 ) -> CorrectedGame:
     """With ``cutoff`` corrections for each analyst, as precise as the rest of the spend allows.
 
@@ -91,11 +91,7 @@ def corrected_game(
             records=game.records,
         )
 
-    if prices is QUADRATIC:
-        # The price of old has an inverse; what is planned again must be the same to the last digit.
-        epsilon = math.sqrt(2 * many * rest / (_STEPS * game.shape.analysts))
-    else:
-        epsilon = largest_epsilon(lambda e: streams(e).event, ZCDP(rho=rest), by=prices)
+    epsilon = largest_epsilon(lambda e: streams(e).event, ZCDP(rho=rest))
     # A comparison's noise is a threshold's and a query's: below six scales of one pure step.
     scale = 6 * game.records * many / (epsilon * (8 / 9)) / game.population
     threshold = scale * math.log(2 * game.shape.most / _OFTEN)

@@ -93,7 +93,6 @@ def open_round(
             "topics": topics,
             "corrections": corrections_to_json(facts.corrections),
             "mechanism": written_kind(_kind(chosen)),
-            "rule": facts.rule.version,
             "closes": None if closes is None else closes.isoformat(),
             "snapshot": context.snapshot(tables_read(source.query)),
             "question": declared_universe(context, source.query),

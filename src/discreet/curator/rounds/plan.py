@@ -49,7 +49,6 @@ from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.public_round import PublicRound
 from discreet.queries.analysts.query_class import Conjunctions, QueryClass, attribute_sets
-from discreet.queries.analysts.round_rule import CURRENT, RoundRule
 from discreet.queries.analysts.sampled_game import SampledGame
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
@@ -153,7 +152,6 @@ class Facts:
     topics: int | None = None
     corrections: int | AnalystRuns = 0
     randomness: Source = SYSTEM
-    rule: RoundRule = CURRENT
 
 
 def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, RoundMechanism]:
@@ -181,7 +179,6 @@ def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, RoundMechanism]:
             asked=facts.asked,
             topics=facts.topics,
             records=facts.records,
-            rule=facts.rule,
         )
     )
     chosen = found.chosen if wanted is None else _of_kind(found.ranked, wanted)
@@ -269,9 +266,7 @@ def _corrected(
         )
     if not facts.corrections:
         return game, game.analysts
-    prices = facts.rule.prices
-    made = corrected_game(game, spend=facts.spend, cutoff=facts.corrections, prices=prices)
-    return made, game.analysts
+    return corrected_game(game, spend=facts.spend, cutoff=facts.corrections), game.analysts
 
 
 def _of_kind(ranked: Sequence[RoundOption], wanted: type) -> RoundOption:
@@ -294,13 +289,7 @@ def _untouched(facts: Facts, wanted: type | None) -> tuple[RoundPlan, RoundMecha
         workload = Workload.union(*(Workload.marginal(universe, names) for names in named))
     if wanted is not None and not issubclass(kind, wanted):
         raise _none(wanted=wanted, reason=f"under {facts.unit!r} it is {kind.__name__}")
-    mechanism = kind(
-        workload,
-        facts.spend,
-        size=facts.size,
-        records=facts.records,
-        choice=facts.rule.added,
-    )
+    mechanism = kind(workload, facts.spend, size=facts.size, records=facts.records)
     text = (
         f"{universe.size} cells, {facts.analysts} analysts with at most {facts.most} queries each; "
         f"{facts.asked.text}\n\n{name}: expected error of a query {mechanism.rmse:.4g} records "

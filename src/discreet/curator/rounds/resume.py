@@ -30,7 +30,6 @@ from discreet.curator.synopsis.make import synopsis_facts
 from discreet.curator.synopsis.universe import counts_of, declared_universe
 from discreet.ledger.session_log import SessionLog
 from discreet.queries.analysts.query_class import AnyQuery, Conjunctions
-from discreet.queries.analysts.round_rule import CURRENT, RoundRule, round_rules
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.plan.keyed_universe import universe_from
 from discreet.release.guarantee import guarantee_from_dict
@@ -72,8 +71,8 @@ def resume_round(reservation: Reservation, paid: Mapping[str, Any]) -> Round:
 
 
 def _require_declared(context: Context, source: TableCounts, kept: Mapping[str, Any]) -> None:
-    """Refuse to read queries and counts of other cells; the first rounds did not keep which."""
-    if kept.get("question", "") not in ("", declared_universe(context, source.query)):
+    """Refuse to read queries and counts of other cells."""
+    if kept["question"] != declared_universe(context, source.query):
         raise InvalidParameter(
             code="universe_differs",
             expectation="tables that are declared as when the round was opened",
@@ -101,22 +100,20 @@ def _again(
     kinds = {
         written_kind(kind): kind for kind in get_args(RoundMechanism) if kind is not CorrectedGame
     }
-    for rule in round_rules(kept.get("rule")):
-        facts = facts_of(
-            context,
-            source,
-            terms.rule,
-            places=terms.places,
-            spend=guarantee_from_dict(kept["spend"]),
-            protects=unit_from_dict(kept["plan"]["protects"]),
-            promise=promise,
-            topics=kept["topics"],
-            corrections=corrections_from_json(kept["corrections"]),
-            by=rule,
-        )
-        agreed, chosen = plan(facts, kinds[kept["mechanism"]])
-        if _promises(agreed, rule) == _promises(terms.plan, rule):
-            return chosen
+    facts = facts_of(
+        context,
+        source,
+        terms.rule,
+        places=terms.places,
+        spend=guarantee_from_dict(kept["spend"]),
+        protects=unit_from_dict(kept["plan"]["protects"]),
+        promise=promise,
+        topics=kept["topics"],
+        corrections=corrections_from_json(kept["corrections"]),
+    )
+    agreed, chosen = plan(facts, kinds[kept["mechanism"]])
+    if _promises(agreed) == _promises(terms.plan):
+        return chosen
     raise InvalidParameter(
         code="round_differs",
         expectation="a plan as it was when the round was opened",
@@ -125,16 +122,9 @@ def _again(
     )
 
 
-def _promises(plan: RoundPlan, rule: RoundRule) -> tuple[object, ...]:
-    """What must not differ: words may, and predicted errors in their last digits, but no number.
-
-    Before rules had a name, errors of some options were predicted otherwise. There it is what was
-    done to data and analysts, and the error of what was chosen.
-    """
-    numbers: object = _NUMBERS.findall(plan.text)
-    if rule != CURRENT:
-        numbers = None if plan.error is None else _NUMBERS.findall(f"{plan.error.largest:.6g}")
-    return (plan.name, plan.event, plan.analysts, plan.cost, numbers)
+def _promises(plan: RoundPlan) -> tuple[object, ...]:
+    """What must not differ: words may, and predicted errors in their last digits, but no number."""
+    return (plan.name, plan.event, plan.analysts, plan.cost, _NUMBERS.findall(plan.text))
 
 
 def _nothing() -> None:

@@ -20,7 +20,6 @@ from discreet.curator.rounds.submission import Rule
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.queries.analysts.failing_analysts import AnalystRuns
 from discreet.queries.analysts.guarantee import AnalystUnit
-from discreet.queries.analysts.round_rule import CURRENT, RoundRule
 from discreet.relational.execute.table_counts import TableCounts
 
 CLOSED = {"round": "closed"}
@@ -62,7 +61,6 @@ def facts_of(
     promise: ApproxDP,
     topics: int | None,
     corrections: int | AnalystRuns,
-    by: RoundRule = CURRENT,
 ) -> Facts:
     """What a round is planned from: public, and the same when it is resumed."""
     return Facts(
@@ -79,5 +77,4 @@ def facts_of(
         topics=topics,
         corrections=corrections,
         randomness=context.randomness,
-        rule=by,
     )

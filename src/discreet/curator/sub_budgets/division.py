@@ -16,7 +16,6 @@ from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.curator.budget import PrivacyBudget
 from discreet.relational.bounding.contributions import swaps
 from discreet.relational.database import Database
-from discreet.relational.identity.former import described
 from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import DerivedField, Field, Scan
@@ -45,7 +44,7 @@ class Line:
     @property
     def text(self) -> str:
         """Equal for expressions that put every row into the same part."""
-        return described(self.part)
+        return canonical_text(self.part)
 
     @property
     def people(self) -> dict[str, object]:
@@ -62,11 +61,6 @@ class Line:
         """The columns that decide the part of a row, in the order of their names."""
         found = (self.scan.field(column) for column in sorted(columns(self.part)))
         return tuple(each for each in found if each is not None)
-
-    @property
-    def derived(self) -> bool:
-        """Whether one of them is derived: grants once did not say how."""
-        return any(isinstance(each, DerivedField) for each in self.fields)
 
     def declared(self, *, growing: bool) -> dict[str, str]:
         """How each of these columns is declared and derived, by its name; a part follows from it.

@@ -78,8 +78,7 @@ def grant_parts(
     """Charge for all parts at once, or find them as they were granted under this name.
 
     What a part is belongs to the grant: declared otherwise, rows and people would sit in other
-    parts, each with a budget of its own. Grants from before columns were told are found where the
-    rest tells all of it, which it did for columns that are stored.
+    parts, each with a budget of its own.
     """
     each = PrivacyBudget(budget, context.unit, set_aside_from=context.budget)
     account = SubAccount.opened(
@@ -99,7 +98,6 @@ def grant_parts(
                 "columns": line.declared(growing=growing),
                 "places": line.places,
             },
-            later=() if line.derived or line.places else ("columns", "places"),
         ),
     )
     return Granted(account, each)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
@@ -35,7 +34,6 @@ from discreet.queries.synopses.synopsis import Synopsis, synopsis_from_dict
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.table_counts import TableCounts
-from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.relational.plan.nodes import scans
 from discreet.release.guarantee import guarantee_text, protection_text
@@ -196,7 +194,7 @@ def _known(
     about = fingerprint_of((type(workload), workload.universe.attributes, workload.products))
     if asked is None or about is None:
         return Known(f"synopsis {random_id(96)}", anew=True)
-    query, unit = source.query, context.unit
+    query = source.query
     tables = tables_read(query)
     snapshot = context.snapshot(tables)
     parts = {
@@ -207,10 +205,8 @@ def _known(
         "snapshot": snapshot,
         "rows": context.declared_rows(tables),
     }
-    former = partial(former_identity, query, "synopsis", asked, about, spend, snapshot, unit)
     return Known(
         identity("synopsis", parts),
-        former,
         any_snapshot=any_snapshot("synopsis", parts),
         snapshots=context.snapshot_names(tables),
     )

@@ -105,7 +105,7 @@ class SynopsisRelease:
 
         Guarantee: each interval holds the true answer with probability at least ``confidence``.
         Infinite where what was measured does not determine a query; None for a synopsis whose
-        error depends on data, or that an earlier version kept without its noise.
+        error depends on data.
         """
         level = float(probability("confidence", confidence))
         answers, noise = self.answers(workload), noise_of(self.synopsis)

@@ -100,7 +100,7 @@ def _rank(option: RoundOption) -> float:
 
 def _independent(facts: PublicRound) -> RoundOption:
     given = (facts.universe, facts.queries, facts.spend, facts.size, facts.records)
-    mechanism = PaddedNoise(*given, facts.randomness, choice=facts.rule.baselines)
+    mechanism = PaddedNoise(*given, facts.randomness)
     return RoundOption.perfect(
         "independent noise",
         mechanism,
@@ -112,7 +112,7 @@ def _independent(facts: PublicRound) -> RoundOption:
 
 def _histogram(facts: PublicRound) -> RoundOption:
     given = (facts.universe, facts.spend, facts.size, facts.records)
-    mechanism = NoisyHistogram(*given, facts.randomness, choice=facts.rule.baselines)
+    mechanism = NoisyHistogram(*given, facts.randomness)
     return RoundOption.perfect(
         "noisy histogram",
         mechanism,
@@ -132,7 +132,6 @@ def _marginals(facts: PublicRound) -> RoundOption:
         facts.size,
         records=facts.records,
         randomness=facts.randomness,
-        choice=facts.rule.marginals,
     )
     cells = mechanism.mechanism.workload.queries
     return RoundOption.perfect(
@@ -156,7 +155,6 @@ def _profiled(facts: PublicRound) -> RoundOption:
         facts.promise,
         facts.records,
         facts.randomness,
-        choice=facts.rule.baselines,
     )
     every = len(mechanism.profile.topics)
     topics = every if facts.topics is None else facts.topics

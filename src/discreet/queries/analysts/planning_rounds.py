@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from discreet.accounting.zcdp import zcdp_rho
+from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_rho
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP
 from discreet.core.parameters import rounded_up
@@ -159,7 +159,7 @@ def expected_game(facts: PublicRound, setting: GameSetting) -> ExpectedGame:
         randomness=facts.randomness,
     )
     limit = budget_of(facts).analyst_rho
-    while (cost := _cost(replace(game, randomness=SYSTEM).analysts.event, facts)) > limit:
+    while (cost := _cost(replace(game, randomness=SYSTEM).analysts.event)) > limit:
         # Whole numbers of points and rounds made the step a little too long.
         game = replace(game, step_x=float(game.step_x) * math.sqrt(limit / cost) * _SAFE)
     return replace(game, step_q=_data_step(game, facts))
@@ -171,15 +171,14 @@ def _data_step(game: SampledGame | ExpectedGame, facts: PublicRound) -> float:
     rho = float(paid.rho if isinstance(paid, ZCDP) else zcdp_rho(paid.epsilon, paid.delta))
     limit = GAME_PART * rho
     step = float(game.step_q)
-    while (cost := _cost(replace(game, step_q=step, randomness=SYSTEM).event, facts)) > limit:
+    while (cost := _cost(replace(game, step_q=step, randomness=SYSTEM).event)) > limit:
         # Costs grow with the square of the step, or a little slower.
         step *= math.sqrt(limit / cost) * _SAFE
     return step
 
 
-def _cost(event: Event, facts: PublicRound) -> float:
-    """Rho by the rule of the round: a resumed one must be planned the same."""
-    return rounded_up(facts.rule.prices.price(event))
+def _cost(event: Event) -> float:
+    return rounded_up(ZERO_CONCENTRATED.price(event))
 
 
 def _promised(setting: GameSetting) -> PredictedError:

@@ -16,7 +16,7 @@ from functools import cached_property
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
-from discreet.mechanisms.noise_choice import GaussianNoise, NoiseChoice
+from discreet.mechanisms.noise_choice import GaussianNoise
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.guarantee import AnalystGuarantee, AnalystUnit, OneQuery
 from discreet.queries.analysts.predicted_error import (
@@ -34,7 +34,6 @@ from discreet.queries.analysts.profile import (
 )
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.query_class import Conjunctions
-from discreet.queries.matrix.measuring import ANY
 from discreet.queries.record_count import PublicCount
 from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis
 from discreet.queries.workload.cell_counts import Counted
@@ -46,7 +45,7 @@ from discreet.queries.workload.workload import Places
 class ProfiledMarginals:
     """Conjunctions over a universe, a spend of data, and one of analysts' privacy.
 
-    Data is measured with Gaussian noise; ``choice`` is about the noise of the profile.
+    Data is measured with Gaussian noise.
 
     Assumptions: queries are of the public class. Neighbours exchange the records of one person, at
     most ``records`` of them; their number is public.
@@ -64,7 +63,6 @@ class ProfiledMarginals:
     promise: Guarantee
     records: int = 1
     randomness: Source = SYSTEM
-    choice: NoiseChoice = ANY
 
     def __post_init__(self) -> None:
         """Refuse what cannot be priced, before any query or data is seen."""
@@ -80,7 +78,6 @@ class ProfiledMarginals:
             self.promise,
             each=each,
             randomness=self.randomness,
-            choice=self.choice,
         )
 
     @cached_property

@@ -12,7 +12,6 @@ from discreet.core.parameters import count
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.guarantee import AnalystUnit, require_public_count
 from discreet.queries.analysts.query_class import AnyQuery, QueryClass
-from discreet.queries.analysts.round_rule import CURRENT, RoundRule
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.universe import Universe
 
@@ -23,8 +22,7 @@ class PublicRound:
 
     ``analysts`` and ``most``, the places for queries of each, are padded and fixed. ``promise`` is
     what an analyst's unit of privacy may cost at most. ``topics`` is a public guess of how many
-    sets of attributes will be asked about. ``rounds`` limits a game's time. ``rule`` is given where
-    a round of an earlier version is planned again.
+    sets of attributes will be asked about. ``rounds`` limits a game's time.
 
     Assumptions: all of it is public, and fixed before the round opens.
 
@@ -45,7 +43,6 @@ class PublicRound:
     rounds: int = 1500
     records: int = 1
     randomness: Source = SYSTEM
-    rule: RoundRule = CURRENT
 
     def __post_init__(self) -> None:
         """Refuse empty rounds, and people who come and go."""

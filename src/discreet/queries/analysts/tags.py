@@ -60,7 +60,6 @@ FORMS: dict[object, Form] = {
     profiled_marginals.ProfiledMarginals: Form(
         "queries.analysts.profiled_marginals.ProfiledMarginals",
         "universe asked spend size protects promise records randomness",
-        later="choice",
     ),
     public_marginals.PublicMarginals: Form(
         "queries.analysts.public_marginals.PublicMarginals",
@@ -70,7 +69,6 @@ FORMS: dict[object, Form] = {
     public_round.PublicRound: Form(
         "queries.analysts.public_round.PublicRound",
         "universe size analysts most spend protects promise asked topics rounds records randomness",
-        later="rule",
     ),
     query_class.AnyQuery: Form("queries.analysts.query_class.AnyQuery"),
     query_class.Conjunctions: Form("queries.analysts.query_class.Conjunctions", "ways"),

@@ -23,11 +23,17 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.mechanisms.distributions.distribution import distribution_of
-from discreet.mechanisms.for_spend import Reading, WholeNoise, deviation, is_laplace, least_error
-from discreet.mechanisms.noise_choice import NoiseChoice
+from discreet.mechanisms.for_spend import (
+    Reading,
+    WholeNoise,
+    deviation,
+    is_laplace,
+    least_error,
+    readings,
+)
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.answer_noise.product_noise import ProductNoise
-from discreet.queries.matrix.measuring import ANY, counts_by, measuring
+from discreet.queries.matrix.measuring import counts_by, measuring
 from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, laplace_strategy
 from discreet.queries.matrix.reconstruction import LeastSquares, Reconstruction
 from discreet.queries.matrix.stored_strategy import can_keep
@@ -51,8 +57,7 @@ class MatrixMechanism:
     With ``PublicCount`` the sum of all counts is exact and costs nothing: least squares keeps it
     wherever that changes anything, and strategies are compared beside it.
     With ``NoisyRecordCount`` nothing is bought apart: no number of records is needed. Beyond
-    2**29 records in one measurement it may saturate: private still, and too small. ``choice`` says
-    which kinds of noise are compared.
+    2**29 records in one measurement it may saturate: private still, and too small.
 
     Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
     remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
@@ -71,7 +76,6 @@ class MatrixMechanism:
     records: int = 1
     reconstruction: Reconstruction = field(default_factory=LeastSquares)
     randomness: Source = SYSTEM
-    choice: NoiseChoice = ANY
 
     def __post_init__(self) -> None:
         """Refuse universes without room for one number per touched cell; find the strategy."""
@@ -91,11 +95,11 @@ class MatrixMechanism:
 
         def error(found: ProductStrategy) -> float:
             given = (self.spend, self.size, self.records, SYSTEM)
-            noise = measuring(whole(found), *given, choice=self.choice)
+            noise = measuring(whole(found), *given)
             known = beside_total(whole(found), self.size)
             return deviation(noise) ** 2 * known.trace(self.workload)
 
-        given = self.choice.readings(self.spend)
+        given = readings(self.spend)
         return least_error(given, lambda each: _search(each)(self.workload, self.size), error)
 
     @cached_property
@@ -108,7 +112,7 @@ class MatrixMechanism:
     def noise(self) -> WholeNoise:
         """The mechanism that measures, on whole steps."""
         given = (self.spend, self.size, self.records, self.randomness)
-        return measuring(self._union, *given, choice=self.choice)
+        return measuring(self._union, *given)
 
     @property
     def event(self) -> Event:

@@ -29,7 +29,13 @@ from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import AboveThreshold, DiscreteLaplace, Laplace, Sparse
 from discreet.mechanisms.additive import marked
-from discreet.mechanisms.for_spend import epsilon_for, largest_epsilon, least_error, share_of
+from discreet.mechanisms.for_spend import (
+    additive_readings,
+    epsilon_for,
+    largest_epsilon,
+    least_error,
+    share_of,
+)
 from discreet.mechanisms.sparse_vector.above_threshold import Live
 from discreet.mechanisms.sparse_vector.numeric_sparse import numeric_error
 from discreet.noise.randomness import SYSTEM, Source
@@ -46,7 +52,6 @@ from discreet.queries.online.journal import (
     updated,
 )
 from discreet.queries.online.multiplicative_updaters import GapUpdater, MultiplicativeUpdater
-from discreet.queries.online.sharing_rule import CURRENT, SharingRule
 from discreet.queries.online.updaters import (
     Hypothesis,
     MedianUpdater,
@@ -67,8 +72,7 @@ class OnlineConstruction:
     """An updater, a spend, and the threshold in records at which the data is asked.
 
     ``cutoff`` is the number of updates that are paid for, by default all that there can be. One
-    person has at most ``records`` records. ``rule`` says how updates share the spend; it is given
-    where a conversation of an earlier version is made again.
+    person has at most ``records`` records.
 
     Contract: fewer than 2**32 records.
 
@@ -90,7 +94,6 @@ class OnlineConstruction:
     cutoff: int = 0
     records: int = 1
     randomness: Source = SYSTEM
-    rule: SharingRule = CURRENT
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range, before any data is seen."""
@@ -99,12 +102,12 @@ class OnlineConstruction:
         object.__setattr__(self, "records", count("records", self.records))
         if count("cutoff", self.cutoff, least=0) == 0:
             object.__setattr__(self, "cutoff", self.updater.most_updates)
-        self.rule.readings(self.spend)
+        additive_readings(self.spend)
 
     @cached_property
     def _paid(self) -> PureDP | ZCDP:
         """The spend as its rounds share it: in the definition that leaves most for each."""
-        given = self.rule.readings(self.spend)
+        given = additive_readings(self.spend)
         return least_error(given, lambda paid: paid, lambda paid: 1 / self._each(paid))
 
     @cached_property
@@ -117,15 +120,15 @@ class OnlineConstruction:
             case PureDP(epsilon=epsilon):
                 return exact(epsilon) / self.cutoff
             case ZCDP() as rounds:
-                return largest_epsilon(self._rounds, rounds, by=self.rule.prices)
+                return largest_epsilon(self._rounds, rounds)
 
     @cached_property
     def counting(self) -> DiscreteLaplace | None:
         """What buys the number of records, where it is bought."""
         if not self.size.share:
             return None
-        paid, prices = share_of(self._paid, self.size.share), self.rule.prices
-        return self._counted(epsilon_for(paid, lambda e: self._counted(e).event, by=prices))
+        paid = share_of(self._paid, self.size.share)
+        return self._counted(epsilon_for(paid, lambda e: self._counted(e).event))
 
     def _counted(self, epsilon: Number) -> DiscreteLaplace:
         return DiscreteLaplace(

@@ -18,29 +18,26 @@ from discreet.core.parameters import exact
 from discreet.noise.randomness import Source
 from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.multiplicative_updaters import GapUpdater, MultiplicativeUpdater
-from discreet.queries.online.sharing_rule import sharing_rule
 from discreet.queries.online.updaters import MedianUpdater, PerceptronUpdater, Updater
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.stored_form import packed, unpacked
 
 
 def construction_to_dict(mechanism: OnlineConstruction) -> dict[str, Any]:
-    """Everything but spend and randomness, for JSON; the first rule has no name."""
-    rule = mechanism.rule.version
+    """Everything but spend and randomness, for JSON."""
     return {
         "updater": _updater_to_dict(mechanism.updater),
         "size": _size_to_dict(mechanism.size),
         "threshold": str(exact(mechanism.threshold)),
         "cutoff": mechanism.cutoff,
         "records": mechanism.records,
-        **({} if rule == 1 else {"rule": rule}),
     }
 
 
 def construction_from_dict(
     plain: Mapping[str, Any], *, spend: Guarantee, randomness: Source
 ) -> OnlineConstruction:
-    """The mechanism that :func:`construction_to_dict` described; without a rule, by the first."""
+    """The mechanism that :func:`construction_to_dict` described."""
     return OnlineConstruction(
         updater=_updater_from_dict(plain["updater"]),
         spend=spend,
@@ -49,7 +46,6 @@ def construction_from_dict(
         cutoff=int(plain["cutoff"]),
         records=int(plain["records"]),
         randomness=randomness,
-        rule=sharing_rule(plain.get("rule", 1)),
     )
 
 

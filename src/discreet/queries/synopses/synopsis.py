@@ -100,7 +100,7 @@ def unprocessed_to_dict(unprocessed: Synopsis | None) -> dict[str, object]:
 def unprocessed_from_dict(
     plain: Mapping[str, object], universe: Universe, event: Event
 ) -> Synopsis | None:
-    """The synopsis that ``plain`` was made from; none before those were kept."""
+    """The synopsis that ``plain`` was made from, if another was."""
     kept = plain.get("unprocessed")
     if kept is None:
         return None

@@ -20,7 +20,6 @@ from discreet.mechanisms.distributions.distribution import Distribution
 from discreet.relational.aggregates.measures import Linear, Measure
 from discreet.release import ReleasedColumn
 from discreet.release.formula import NoisyMeasure
-from discreet.release.intervals.slope_rule import SlopeRule
 from discreet.release.preview import Expected
 
 RankSelection: TypeAlias = (
@@ -76,10 +75,6 @@ class NoisyValues(Protocol):
 
     def selection_of(self, aggregate: Aggregate) -> RankSelection:
         """The mechanism that chose them."""
-
-    @property
-    def slopes(self) -> SlopeRule:
-        """The rule by which ends of intervals are found that lie beyond a first guess."""
 
 
 FirstOrder: TypeAlias = tuple[tuple[NoisyMeasure, Floats], ...]

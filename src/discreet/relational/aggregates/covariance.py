@@ -117,7 +117,6 @@ class Correlation(Aggregate):
             [laws[place] for place in (0, 1, 2, 4, 5, 3)],
             confidence=confidence,
             high=_squares(self.first, self.second),
-            rule=noisy.slopes,
         )
         return from_totals(name, _correlation(totals), ends, confidence)
 

@@ -15,7 +15,14 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.mechanisms import quantiles
-from discreet.mechanisms.quantiles.plan import made, read_levels, rounds_of
+from discreet.mechanisms.quantiles.plan import (
+    Way,
+    concentrated_way,
+    made,
+    pure_way,
+    read_levels,
+    rounds_of,
+)
 from discreet.relational.aggregates.aggregate import (
     Aggregate,
     NoisyValues,
@@ -23,7 +30,6 @@ from discreet.relational.aggregates.aggregate import (
     RankSelection,
 )
 from discreet.relational.aggregates.measures import Measure, Ranks
-from discreet.relational.aggregates.quantile_rule import QuantileRule
 from discreet.release import ReleasedColumn
 from discreet.release.preview import Expected
 
@@ -70,23 +76,34 @@ class ChosenByRank(Aggregate):
 
 
 def selection(
-    group: Sequence[ChosenByRank], rule: QuantileRule, *, by: quantiles.RankChoice, **common: Any
+    group: Sequence[ChosenByRank], *, by: quantiles.RankChoice, **common: Any
 ) -> RankSelection:
     """The mechanism that chooses what is chosen together."""
     candidates = group[0].ranks.candidates
     if len(group) == 1:
         return group[0].mechanism(candidates=candidates, by=by, **common)
     levels = _levels(group)
-    way = rule.way(levels, len(candidates), by)
-    return made(way, levels=levels, candidates=candidates, by=by, **common)
+    return made(
+        _way(levels, len(candidates), by), levels=levels, candidates=candidates, by=by, **common
+    )
 
 
-def rounds(group: Sequence[ChosenByRank], rule: QuantileRule, by: quantiles.RankChoice) -> int:
+def rounds(group: Sequence[ChosenByRank], by: quantiles.RankChoice) -> int:
     """Into how many parts several levels of one column divide their epsilon."""
     if len(group) == 1:
         return 1
     levels = _levels(group)
-    return rounds_of(rule.way(levels, len(group[0].ranks.candidates), by), levels)
+    return rounds_of(_way(levels, len(group[0].ranks.candidates), by), levels)
+
+
+def _way(levels: tuple[Fraction, ...], candidates: int, by: quantiles.RankChoice) -> Way:
+    """The kind of mechanism of the least expected error, from public quantities alone.
+
+    Values chosen in different ways err differently. The way is part of the event that is paid for,
+    and with that of what makes two queries the same.
+    """
+    find = concentrated_way if by == quantiles.EXPONENTIAL else pure_way
+    return find(levels, candidates)
 
 
 def chosen_together(aggregates: Sequence[Aggregate]) -> tuple[tuple[ChosenByRank, ...], ...]:

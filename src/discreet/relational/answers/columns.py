@@ -32,7 +32,6 @@ from discreet.release import ReleasedColumn
 from discreet.release.draws import ANYWHERE, Range, merged
 from discreet.release.estimate import Estimate
 from discreet.release.formula import GivenValues, LinearFormula, NoisyMeasure
-from discreet.release.intervals.slope_rule import SlopeRule
 
 _ROW = "row"
 """The key of an answer without keys that shows no row."""
@@ -71,11 +70,6 @@ class NoisyCells:
     def selection_of(self, aggregate: Aggregate) -> RankSelection:
         """The mechanism that chose them."""
         return self.planned.selection_of(aggregate)
-
-    @property
-    def slopes(self) -> SlopeRule:
-        """The rule of the time when the values were bought."""
-        return self.measured.slopes
 
 
 @dataclass(frozen=True)

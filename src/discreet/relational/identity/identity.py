@@ -39,8 +39,8 @@ from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Column, Literal, canonical
 
-FORM = "question/2"
-"""Of the whole text, and a part of it; ``former.py`` has the form before."""
+FORM = "question/1"
+"""Of the whole text, and a part of it."""
 
 _LISTS: dict[type, str] = {ColumnDomain: "values", Category: "values", Block: "entries"}
 """Fields with plain values alone, perhaps very many; by the names under which they are written."""

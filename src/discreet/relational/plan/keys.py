@@ -82,14 +82,6 @@ class KeySet:
 
 
 @dataclass(frozen=True)
-class ListedKeys:
-    """All listed keys and their places, before conditions narrowed them."""
-
-    keys: KeySet
-    places: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True)
 class DiscoveredKeys:
     """Key expressions whose combinations are found privately, by how many people have each.
 

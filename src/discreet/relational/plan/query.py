@@ -15,7 +15,7 @@ from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.aggregates.measures import Measure
 from discreet.relational.bounding.person_limits import PersonLimits
 from discreet.relational.limits.memory import require_room, require_rows, require_short
-from discreet.relational.plan.keys import DiscoveredKeys, KeySet, ListedKeys
+from discreet.relational.plan.keys import DiscoveredKeys, KeySet
 from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.post_processing.tables import TableNode
 from discreet.relational.types.data_type import DataType
@@ -67,9 +67,7 @@ class Order:
 class Query:
     """What is asked. ``key_places`` says which block and place each ``key`` column is.
 
-    ``listed`` are the keys as they were listed before conditions narrowed them, if they did: under
-    these the same question was kept by earlier versions. ``limits`` says how much of one person
-    counts, where that is not what the unit says.
+    ``limits`` says how much of one person counts, where that is not what the unit says.
     """
 
     rows: PlanNode
@@ -82,7 +80,6 @@ class Query:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
-    listed: ListedKeys | None = field(default=None, compare=False)
     limits: PersonLimits | None = None
 
     def __post_init__(self) -> None:
@@ -103,19 +100,6 @@ class Query:
     def with_limits(self, change: Callable[[Query], Query]) -> Query:
         """The question under other limits, in every query that is paid for."""
         return change(self)
-
-    def as_before(self) -> Query | None:
-        """The question as earlier versions asked it; None where that is how it is asked now.
-
-        Then it was asked over every listed key, whatever conditions permit, and under the limits
-        of the unit, whatever tables it reads.
-        """
-        made, unit = self, add_remove(self.unit)
-        if self.listed is not None:
-            made = replace(made, keys=self.listed.keys, key_places=self.listed.places, listed=None)
-        if isinstance(unit, Person) and unit.max_rows is not None:
-            made = replace(made, limits=None)
-        return None if (made, made.listed) == (self, self.listed) else made
 
     @cached_property
     def person(self) -> Person | None:
@@ -149,10 +133,6 @@ class QueryOverAnswers(Query):
         """The same for all of them."""
         others = tuple(each.with_rows(change) for each in self.others)
         return replace(self, rows=change(self.rows), others=others)
-
-    def as_before(self) -> Query | None:
-        """None: earlier versions computed no tables from answers."""
-        return None
 
     def with_limits(self, change: Callable[[Query], Query]) -> Query:
         """The same for all of them."""

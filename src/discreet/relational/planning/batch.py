@@ -53,7 +53,6 @@ from discreet.relational.planning.planned_query import (
     whole_array,
 )
 from discreet.relational.planning.report import Reports
-from discreet.relational.planning.rules import CURRENT, PlanningRules
 from discreet.release.intervals import Distribution
 
 _NOISELESS = 1e-12
@@ -101,7 +100,6 @@ class PlannedBatch:
     spend: Guarantee
     rows_at_most: int
     randomness: Source
-    rules: PlanningRules = CURRENT
     left_out: Reports | None = None
 
     def __post_init__(self) -> None:
@@ -113,14 +111,7 @@ class PlannedBatch:
     def _alone(self) -> tuple[PlannedQuery, ...]:
         """Each question by itself, for what it needs to measure."""
         return tuple(
-            PlannedQuery(
-                query,
-                self.spend,
-                self.rows_at_most,
-                self.randomness,
-                bounding=self.rules.bounding,
-                quantile_rule=self.rules.quantiles,
-            )
+            PlannedQuery(query, self.spend, self.rows_at_most, self.randomness)
             for query in self.questions
         )
 

@@ -41,7 +41,6 @@ from discreet.relational.plan.keys import DiscoveredKeys, KeySet
 from discreet.relational.plan.query import Query, QueryOverAnswers
 from discreet.relational.planning.allocation import Allocation, WeightedMeasure, allocate, shares
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
-from discreet.relational.planning.rules import CURRENT, PlanningRules
 from discreet.relational.planning.together import PlannedTogether
 from discreet.relational.planning.top_k import ranking
 
@@ -284,23 +283,17 @@ def planned_query_for(
     spend: Guarantee,
     rows_at_most: int,
     randomness: Source = SYSTEM,
-    rules: PlanningRules = CURRENT,
 ) -> PlannedQuery:
     """The question made ready to be paid for: its keys listed, ranked or discovered."""
+    given = (query, spend, rows_at_most, randomness)
     if isinstance(query, QueryOverAnswers):
         if query.others:
-            return PlannedTogether(
-                query, spend, rows_at_most, randomness, quantile_rule=rules.quantiles
-            )
+            return PlannedTogether(*given)
         if isinstance(query.keys, KeySet):
-            return PlannedQuery(
-                query, spend, rows_at_most, randomness, quantile_rule=rules.quantiles
-            )
-    given = (query, spend, rows_at_most, randomness)
-    bounding, chosen = rules.bounding, rules.quantiles
+            return PlannedQuery(*given)
     if isinstance(query.keys, KeySet):
-        return ranking(PlannedQuery(*given, bounding=bounding, quantile_rule=chosen))
-    return Discovering(*given, bounding=bounding, quantile_rule=chosen, sought=query.keys)
+        return ranking(PlannedQuery(*given))
+    return Discovering(*given, sought=query.keys)
 
 
 def _coarse(share: Fraction) -> Fraction:

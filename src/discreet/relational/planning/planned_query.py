@@ -33,7 +33,6 @@ from discreet.relational.aggregates.measures import (
     Ranks,
     ValuesTotal,
 )
-from discreet.relational.aggregates.quantile_rule import QuantileRule
 from discreet.relational.aggregates.ranked import ChosenByRank, chosen_together, rounds, selection
 from discreet.relational.aggregates.weighted import Weighted
 from discreet.relational.bounding.contributions import (
@@ -45,7 +44,6 @@ from discreet.relational.bounding.contributions import (
 )
 from discreet.relational.bounding.key_truncation import cut_by
 from discreet.relational.bounding.row_weights import PLACES, ensured_rows
-from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.database import Database, Databases, Units
 from discreet.relational.execute.candidate_keys import keys_from_dict, keys_to_dict
 from discreet.relational.execute.exact_aggregation import (
@@ -68,7 +66,6 @@ from discreet.relational.planning.allocation import (
 from discreet.relational.planning.noise_range import require_squares
 from discreet.relational.planning.report import Report
 from discreet.relational.types.data_type import LARGEST_WHOLE
-from discreet.release.intervals.slope_rule import SlopeRule
 
 _LARGEST_TOTAL = 1 << 124
 _SMALL = 1 << 61
@@ -83,14 +80,12 @@ class MeasuredValues:
 
     ``keys`` holds the combinations of keys that were discovered; None where they were listed.
     ``left_out`` are the numbers of a report of what the limits left out, where one was bought.
-    ``slopes`` is the rule of intervals that answers were made with; not kept with the values.
     """
 
     linear: tuple[NDArray[Any], ...]
     chosen: tuple[NDArray[Any], ...]
     keys: tuple[tuple[object, ...], ...] | None = None
     left_out: tuple[NDArray[Any], ...] | None = None
-    slopes: SlopeRule = SlopeRule.BOUNDED
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON, to be kept."""
@@ -129,8 +124,7 @@ class PlannedQuery:
     the linear measures, where a wanted accuracy decides the split. ``settled`` is the part of an
     allocation that several questions share, where this is one of them. ``names`` are those under
     which the draws of each measure were released, where they were kept in another order.
-    ``bounding`` is how rows of a person beyond the limits are treated, ``quantile_rule`` how
-    several levels of one column are chosen. ``left_out`` is the report of what limits leave out,
+    ``left_out`` is the report of what limits leave out,
     where one is bought beside the answer: from a part of its own of what is paid, of which
     ``spend`` is the rest.
     """
@@ -142,8 +136,6 @@ class PlannedQuery:
     emphasis: tuple[float, ...] | None = None
     settled: Settled | None = None
     names: tuple[str, ...] | None = None
-    bounding: BoundingRule = CURRENT
-    quantile_rule: QuantileRule = QuantileRule.BEST
     left_out: Report | None = None
 
     def __post_init__(self) -> None:
@@ -220,7 +212,7 @@ class PlannedQuery:
             QuantileChoice(
                 self.contributions(group[0].ranks),
                 float(len(group)),
-                rounds(group, self.quantile_rule, self._choice),
+                rounds(group, self._choice),
             )
             for group in self.choosing
         )
@@ -256,11 +248,7 @@ class PlannedQuery:
 
     def places(self, measure: Linear) -> int | None:
         """How finely rows may count by weight: not at all where nobody can exceed a limit."""
-        if (
-            self.person is None
-            or isinstance(measure, CountValues | ValuesTotal)
-            or self.bounding is BoundingRule.CONTENT_HASH
-        ):
+        if self.person is None or isinstance(measure, CountValues | ValuesTotal):
             return None
         bounds, made = self.contributions(measure), ensured_rows(self.query.rows)
         if isinstance(measure, CountPeople):
@@ -278,7 +266,6 @@ class PlannedQuery:
         return tuple(
             selection(
                 group,
-                self.quantile_rule,
                 rank_sensitivity=choice.contributions.most,
                 epsilon=epsilon,
                 by=self._choice,

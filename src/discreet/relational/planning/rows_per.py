@@ -46,7 +46,6 @@ def ladder_question(table: Query, asked: RowsPer, catalog: Catalog) -> Query:
         aggregates=(Count(CountRows()),),
         outputs=(KeyOutput("step", 0), AggregateOutput("rows", 0)),
         limits=None,
-        listed=None,
     )
 
 

@@ -21,7 +21,6 @@ from discreet.relational.plan.query import QueryOverAnswers
 from discreet.relational.planning.allocation import Allocation, QuantileChoice, WeightedMeasure
 from discreet.relational.planning.batch import Drawn, PlannedBatch
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
-from discreet.relational.planning.rules import PlanningRules
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,7 @@ class PlannedTogether(PlannedQuery):
         """The queries with their split, each cell as important as any other of its query."""
         queries = self.over.parts
         even = tuple(1.0 for _ in queries)
-        rules = PlanningRules(quantiles=self.quantile_rule)
-        return PlannedBatch(queries, even, self.spend, self.rows_at_most, self.randomness, rules)
+        return PlannedBatch(queries, even, self.spend, self.rows_at_most, self.randomness)
 
     @cached_property
     def parts(self) -> tuple[WeightedMeasure, ...]:

@@ -177,8 +177,6 @@ def ranking(planned: PlannedQuery) -> PlannedQuery:
         planned.spend,
         planned.rows_at_most,
         planned.randomness,
-        bounding=planned.bounding,
-        quantile_rule=planned.quantile_rule,
     )
     spread = 1 / float(made.choice.rate())
     noise = planned.allocation.noised[0].distribution.std

@@ -17,7 +17,6 @@ from discreet.relational.plan.keys import (
     Block,
     DiscoveredKeys,
     KeySet,
-    ListedKeys,
     not_finite,
 )
 from discreet.relational.plan.nodes import (
@@ -51,7 +50,6 @@ class Grouping:
     expressions: tuple[Expression, ...]
     keys: KeySet | DiscoveredKeys
     places: tuple[tuple[int, int], ...]
-    listed: ListedKeys | None = None
 
     @classmethod
     def of(
@@ -82,8 +80,7 @@ class Grouping:
             return cls(below, expressions, sought, tuple((0, n) for n in range(len(expressions))))
         listed, all_places = _blocks(expressions, nodes, below.rows, catalog)
         keys, places = permitted(listed, all_places, below.rows, catalog)
-        former = None if keys is listed else ListedKeys(listed, all_places)
-        return cls(below, expressions, keys, places, former)
+        return cls(below, expressions, keys, places)
 
     @cached_property
     def _longest(self) -> int:

@@ -325,7 +325,6 @@ class _Translation:
             order=order,
             limit=whole_number(select.args.get("limit"), "LIMIT"),
             offset=whole_number(select.args.get("offset"), "OFFSET") or 0,
-            listed=grouping.listed,
             limits=limits_asked(below.rows, grouping.keys, self.catalog),
         )
 

@@ -28,7 +28,6 @@ from discreet.release.intervals.inversion import (
     NUISANCE,
     Ends,
     Widths,
-    bounds,
     envelope,
     means,
     slopes,
@@ -36,7 +35,6 @@ from discreet.release.intervals.inversion import (
     totals,
     within,
 )
-from discreet.release.intervals.slope_rule import SlopeRule
 
 _NUISANCES = 2 * NUISANCE
 """The share of alpha for two means and two variances."""
@@ -53,7 +51,6 @@ def correlation_intervals(  # noqa: PLR0917
     *,
     confidence: float,
     high: tuple[float, float],
-    rule: SlopeRule = SlopeRule.BOUNDED,
 ) -> Ends:
     """Ends of the intervals for the correlation, one per cell.
 
@@ -83,7 +80,7 @@ def correlation_intervals(  # noqa: PLR0917
     ]
     box = _Box(x, y, (quotient[0], quotient[1]))
     tested = 1 - (1 - _NUISANCES) * alpha
-    slope = (slopes if rule is SlopeRule.BOUNDED else bounds)(box.change(), laws, tested)
+    slope = slopes(box.change(), laws, tested)
     small, large = box.norms(centred_squares(n, sx, sxx, x), centred_squares(n, sy, syy, y))
     known &= small > slope
     small, large = np.where(known, small, 2 * slope + 1), np.where(known, large, 2 * slope + 1)

@@ -14,7 +14,7 @@ from discreet.server.state.schema import versions
 
 Migration = Callable[[Connection], None]
 
-_STEPS = ("m0001_first", "m0002_verifiers", "m0003_moments")
+_STEPS = ("m0001_first",)
 
 
 def steps() -> tuple[Migration, ...]:

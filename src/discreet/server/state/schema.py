@@ -56,7 +56,7 @@ tokens = Table(
     _text("label"),
     _time("created_at"),
     _time("expires_at"),
-    _maybe("verifier"),
+    _text("verifier"),
 )
 links = Table(
     "links",

@@ -21,7 +21,8 @@ CREATE TABLE tokens (
     person_id TEXT NOT NULL REFERENCES people (id),
     label TEXT NOT NULL,
     created_at BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL
+    expires_at BIGINT NOT NULL,
+    verifier TEXT NOT NULL
 );
 CREATE TABLE links (
     digest TEXT PRIMARY KEY,
