@@ -118,6 +118,14 @@ def test_the_same_name_on_other_terms_is_refused(ledger: Ledger, other: dict[str
     assert ledger.spent() == (3, 1)
 
 
+def test_a_refusal_of_other_terms_shows_only_what_differs(ledger: Ledger) -> None:
+    granted(ledger, detail={"table": "visits", "columns": {"fever": "one"}})
+    with pytest.raises(Mismatch) as refusal:
+        granted(ledger, detail={"table": "visits", "columns": {"fever": "another"}, "k": 2})
+    assert refusal.value.received == {"columns": {"fever": "another"}, "k": 2}
+    assert refusal.value.expectation.endswith("granted with, {'columns': {'fever': 'one'}}")
+
+
 def test_grandchildren_are_drawn_from_their_parent_and_cost_the_ledger_nothing(
     ledger: Ledger,
 ) -> None:

@@ -69,12 +69,19 @@ class SubAccountGrant:
         """
         body, terms = entry.body, json.loads(self.text(""))
         for part in ("role", "filter", "budget", "detail"):
-            now = terms[part]
-            if body.get(part) != now:
+            was, now = body.get(part), terms[part]
+            if was != now:
                 raise Mismatch(
                     code="allotment_terms",
                     expectation=f"{self.name!r} with the {part} it was granted with, "
-                    f"{body.get(part)!r}",
-                    received=now,
+                    f"{_unlike(was, now)!r}",
+                    received=_unlike(now, was),
                     remedy="Open it as it was granted, or grant another under another name.",
                 )
+
+
+def _unlike(one: object, other: object) -> object:
+    """Of two mappings what the first has differently; else all of the first."""
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        return one
+    return {k: v for k, v in one.items() if k not in other or other[k] != v}
