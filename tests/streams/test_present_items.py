@@ -162,7 +162,7 @@ def test_items_and_counters_go_on_after_a_crash() -> None:
 
 
 def test_what_has_no_cap_and_streams_of_events_refuse_it() -> None:
-    with pytest.raises(InvalidParameter, match="user_without_cap"):
+    with pytest.raises(InvalidParameter, match="most changes of one item"):
         streams.ItemLevel("badge")
     with pytest.raises(InvalidParameter, match="not_a_stream_unit"):
         streams.PresentItems(streams.UserLevel("badge", max_events=3))  # type: ignore[arg-type]

@@ -96,7 +96,9 @@ class ItemLevel:
 
     def __post_init__(self) -> None:
         """Refuse an item without a cap."""
-        _check_caps(self.max_flips, None, "the whole stream", name="max_flips")
+        _check_caps(
+            self.max_flips, None, "the whole stream", name="max_flips", of="changes of one item"
+        )
         _ = self.privacy_unit
 
     @property
@@ -206,13 +208,18 @@ def require_unit(unit: object) -> StreamUnit:
 
 
 def _check_caps(
-    max_events: object, max_per_tick: object, over: str, *, name: str = "max_events"
+    max_events: object,
+    max_per_tick: object,
+    over: str,
+    *,
+    name: str = "max_events",
+    of: str = "events of one person",
 ) -> None:
     if max_events is None:
         raise InvalidParameter(
             code="user_without_cap",
-            expectation=f"{name}, the most events of one person that count over {over}",
-            remedy="Declare a public cap; a person's events beyond it are left out.",
+            expectation=f"{name}, the most {of} that count over {over}",
+            remedy=f"Declare a public cap; {of} beyond it are left out.",
         )
     count(name, max_events)
     if max_per_tick is not None:
