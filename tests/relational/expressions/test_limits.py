@@ -41,6 +41,7 @@ def test_deep_nesting_is_refused(length: int) -> None:
     with pytest.raises(InvalidParameter) as refusal:
         expression_from(parsed_chain(exp.Add, length), refuse)
     assert refusal.value.code == "expression_too_large"
+    assert str(refusal.value.received).endswith(" deep")
 
 
 def test_deep_nesting_of_our_own_nodes_is_refused() -> None:

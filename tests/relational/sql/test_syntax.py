@@ -46,6 +46,11 @@ def test_a_caret_points_at_the_place(text: str, line: int, pointed: str, words: 
     assert "class" not in str(refusal.value)
 
 
+def test_a_text_that_is_too_long_is_told_what_to_do_with_a_list() -> None:
+    with pytest.raises(InvalidParameter, match=r"sql_syntax.*characters.*public table"):
+        parse("SELECT COUNT(*) AS n FROM t WHERE a IN (" + "1, " * 40_000 + "1)")
+
+
 def test_a_long_line_is_cut_around_the_caret() -> None:
     with pytest.raises(InvalidParameter) as refusal:
         parse(f"SELECT {'a, ' * 200} b c d FROM t")

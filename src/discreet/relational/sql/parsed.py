@@ -85,7 +85,7 @@ def check_size(node: exp.Expression) -> None:
         raise InvalidParameter(
             code="expression_too_large",
             expectation=f"at most {MAX_NODES} parts in an expression, {MAX_NESTED} deep",
-            received=(nodes, deepest),
+            received=f"{nodes} parts, {deepest} deep",
             remedy="Split the question, or use IN (...) and BETWEEN instead of long chains.",
         )
 

@@ -371,8 +371,9 @@ def _measure(node: Call | Case, args: tuple[Expression, ...]) -> None:
         raise InvalidParameter(
             code="expression_too_large",
             expectation=f"at most {MAX_NODES} parts in an expression, {MAX_NESTED} deep",
-            received=(nodes, nested),
-            remedy="Split the question, or use IN (...) and BETWEEN instead of long chains.",
+            received=f"{nodes} parts, {nested} deep",
+            remedy="Split the question, use IN (...) and BETWEEN instead of long chains, or name "
+            "a computed column fewer times.",
         )
     object.__setattr__(node, "nodes", nodes)
     object.__setattr__(node, "nested", nested)
