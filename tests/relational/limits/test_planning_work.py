@@ -287,6 +287,8 @@ def test_a_product_has_a_limit_of_its_own(
     monkeypatch.setattr(public_work, "MOST_ROWS", 10)
     monkeypatch.setattr(public_work, "MULTIPLE", 0)
     assert refusal(curator, sql) == "public_join_too_large"
+    with pytest.raises(DiscreetError, match="Got '16 rows'"):
+        curator.preview(sql, spend=SPEND)
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,8 @@ def require_product(most: int, stored: int) -> None:
     if most > max(MOST_ROWS, MULTIPLE * stored):
         raise too_many_public_rows(
             expectation=f"at most {MOST_ROWS} rows, or {MULTIPLE} times those of its tables, in a "
-            "join of public tables"
+            "join of public tables",
+            received=f"{most} rows",
         )
 
 
@@ -133,11 +134,12 @@ def require_computed(rows: int) -> None:
         )
 
 
-def too_many_public_rows(*, expectation: str) -> TooMuchPublicWork:
+def too_many_public_rows(*, expectation: str, received: str | None = None) -> TooMuchPublicWork:
     """The refusal of public rows that nobody would pay for."""
     return TooMuchPublicWork(
         code="public_join_too_large",
         expectation=expectation,
+        received=received,
         remedy="Join them on all keys of one side, or make the table beforehand and declare it "
         "public.",
     )
