@@ -161,6 +161,14 @@ def test_items_and_counters_go_on_after_a_crash() -> None:
             streams.PresentItems.from_state(state, under)
 
 
+def test_one_text_is_no_list_of_items() -> None:
+    items = streams.PresentItems(streams.ItemLevel("badge", max_flips=3))
+    for tick in ({"inserted": "ann"}, {"inserted": ["bob"], "deleted": "ann"}):
+        with pytest.raises(InvalidParameter, match="items_not_listed"):
+            items.tick(**tick)
+    assert items.state()["items"] == []  # nothing was counted
+
+
 def test_what_has_no_cap_and_streams_of_events_refuse_it() -> None:
     with pytest.raises(InvalidParameter, match="most changes of one item"):
         streams.ItemLevel("badge")

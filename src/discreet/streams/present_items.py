@@ -68,6 +68,12 @@ class PresentItems:
 
         What is neither a text nor such a whole number names no item, and is left out.
         """
+        if isinstance(inserted, str) or isinstance(deleted, str):
+            raise InvalidParameter(
+                code="items_not_listed",
+                expectation="lists of the items that came and went, and not one text",
+                remedy='Write tick(["ann"]): letters of a text would count as items.',
+            )
         touched: dict[str | int, int] = {}
         for events, by in ((inserted, 1), (deleted, -1)):
             for given in events:
