@@ -39,6 +39,7 @@ Source: modern-data:C2.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, overload
 
@@ -128,6 +129,15 @@ class Estimate:
         return Estimate(self.value + number, self.terms, (low + number, high + number))
 
     __radd__ = __add__
+
+    @classmethod
+    def total(cls, parts: Sequence[Estimate]) -> Estimate:
+        """The sum of estimates, added up in one step."""
+        return cls(
+            sum(each.value for each in parts),
+            merged(term for each in parts for term in each.terms),
+            (sum(each.within[0] for each in parts), sum(each.within[1] for each in parts)),
+        )
 
     def __neg__(self) -> Estimate:
         return self * -1
@@ -343,12 +353,12 @@ class Contrast:
 
     def _linearised(self) -> Estimate:
         """An estimate with the noise that the sum has, to first order."""
-        total = self.rest
+        parts = [self.rest]
         for part in self.ratios:
             size = part.denominator.value
             plain = part.numerator.value / size
-            total = total + (part.numerator - part.denominator * plain) * (1 / size)
-        return total
+            parts.append((part.numerator - part.denominator * plain) * (1 / size))
+        return Estimate.total(parts)
 
     def _box(self, confidence: float) -> Range:
         parts: list[Ratio | Estimate] = [*self.ratios]

@@ -21,7 +21,7 @@ from discreet.relational.post_processing.uncertain import (
     point,
 )
 from discreet.relational.types.expression import Expression
-from discreet.release.draws import Range, merged
+from discreet.release.draws import Range
 from discreet.release.estimate import Contrast, Estimate, Ratio
 
 NAMES = ("SUM", "AVG", "MIN", "MAX", "MEDIAN", "COUNT")
@@ -77,15 +77,11 @@ def total(values: Sequence[Value]) -> Value:
     others: list[Any] = [value for value in values if not isinstance(value, Estimate)]
     made: Any = 0
     if estimates:
-        made = Estimate(
-            sum(each.value for each in estimates),
-            merged(term for each in estimates for term in each.terms),
-            (
-                sum(each.within[0] for each in estimates),
-                sum(each.within[1] for each in estimates),
-            ),
-        )
+        made = Estimate.total(estimates)
     linear = [value for value in others if isinstance(value, Ratio | Contrast | int | float)]
+    ratios = [value for value in linear if isinstance(value, Ratio)]
+    if ratios and len(ratios) == len(values):
+        made, linear = _ratios(ratios), []
     for value in linear:
         made = made + value
     rest = [value for value in others if not isinstance(value, Ratio | Contrast | int | float)]
@@ -95,6 +91,17 @@ def total(values: Sequence[Value]) -> Value:
     noisy = [part for part in parts if is_uncertain(part)]
     value = sum(point(part) for part in parts)  # type: ignore[misc]
     return derived(value, parts, _added, tuple(Slope(1.0, bent=False) for _ in noisy))
+
+
+def _ratios(ratios: Sequence[Ratio]) -> Ratio | Contrast:
+    """What their sum is, added up in one step."""
+    found: dict[Estimate, Ratio] = {}
+    for ratio in ratios:
+        before = found.get(ratio.denominator)
+        found[ratio.denominator] = ratio if before is None else before.plus(ratio)
+    if len(found) == 1:
+        return next(iter(found.values()))
+    return Contrast(tuple(found.values()), Estimate(0, within=(0, 0)))
 
 
 def _pooled(values: Sequence[Value]) -> Value:

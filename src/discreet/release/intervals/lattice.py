@@ -65,7 +65,8 @@ def pair_half_widths(
 
 def common_step(terms: Terms) -> float | None:
     """The largest u of which every c * step is a whole multiple, if such a grid is useful."""
-    steps = [abs(Fraction(c)) * Fraction(distribution.step) for c, distribution in terms]
+    units = dict.fromkeys((c, distribution.step) for c, distribution in terms)
+    steps = [abs(Fraction(c)) * Fraction(step) for c, step in units]
     unit = steps[0]
     for step in steps[1:]:
         unit = Fraction(
@@ -151,7 +152,8 @@ def _radius(terms: Terms, alpha: float) -> float:
     A sum of log-concave variables is more than t deviations out with probability at most
     exp(1 - t), and the noises are no further from those than they may be apart.
     """
-    companions = [(c, distribution.companion) for c, distribution in terms]
+    known = {law: law.companion for law in {distribution for _, distribution in terms}}
+    companions = [(c, known[distribution]) for c, distribution in terms]
     variance = math.fsum(c * c * (2 * k.exponential**2 + k.normal**2) for c, k in companions)
     apart = math.fsum(abs(c) * k.apart for c, k in companions)
     return math.sqrt(variance) * (1 - math.log(_FORGOTTEN * alpha)) + apart

@@ -78,7 +78,8 @@ def half_width(  # noqa: PLR0911 -- one way for each kind of sum
         return continuous + apart
     unit = common_step(terms)
     if unit is not None:
-        steps = (Fraction(c) * Fraction(law.step) for c, law in terms)
+        units = dict.fromkeys((c, law.step) for c, law in terms)
+        steps = (Fraction(c) * Fraction(step) for c, step in units)
         return raised_off_grid(common_half_width(terms, alpha, unit), steps)
     if len(terms) > _MANY:
         return float(_coarse(row, laws, alpha)[0])
@@ -153,7 +154,8 @@ def _several(rows: Floats, laws: Sequence[Distribution], confidence: float) -> F
 
 def _continuous(rows: Floats, laws: Sequence[Distribution], alpha: float) -> tuple[Floats, Floats]:
     """Half-widths of the continuous variables, and how far the noises may be from them."""
-    companions = [replace(distribution.companion, weight=1.0, uniform=0.0) for distribution in laws]
+    known = {law: replace(law.companion, weight=1.0, uniform=0.0) for law in set(laws)}
+    companions = [known[law] for law in laws]
     apart = rows @ np.array([c.apart for c in companions])
     return _inverted(rows, companions, alpha), apart
 
@@ -228,12 +230,21 @@ def _ripple(rows: Floats, laws: Sequence[Distribution]) -> Floats:
     own = 0.5 * np.min(grids, axis=1, initial=np.inf, where=broad)
     coarse = (grids > _SHARP * grids.max(axis=1, keepdims=True)).any(axis=0)
     ripple: Floats = 0.5 * grids[:, ~coarse].sum(axis=1)
-    for j in np.flatnonzero(coarse):
-        grid = grids[:, j]
+    alike: dict[tuple[Distribution, bytes], list[int]] = {}
+    for j, law in enumerate(laws):
+        if (rows[:, j] > 0).any():
+            alike.setdefault((law, rows[:, j].tobytes()), []).append(j)
+    for places in alike.values():
+        if not coarse[places[0]]:
+            continue
+        grid = grids[:, places[0]]
         t = 2 * math.pi * _HARMONICS / np.where(grid > 0, grid, np.inf)[:, None]
         damping = np.ones(t.shape)
-        for i, other in enumerate(laws):
-            if i != j and (rows[:, i] > 0).any():
-                damping *= np.abs(other.characteristic(rows[:, i, None] * t))
-        ripple += grid * np.minimum(0.5, _MARGIN * (damping / (math.pi * _HARMONICS)).sum(axis=1))
+        for (other, _), others in alike.items():
+            power = len(others) - (others is places)
+            if power:
+                factor = np.abs(other.characteristic(rows[:, others[0], None] * t))
+                damping *= factor if power == 1 else factor**power
+        wave = grid * np.minimum(0.5, _MARGIN * (damping / (math.pi * _HARMONICS)).sum(axis=1))
+        ripple += len(places) * wave
     return np.asarray(np.minimum(ripple, own))
