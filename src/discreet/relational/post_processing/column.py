@@ -6,6 +6,7 @@ Rows whose numbers have the same noise share the work: one interval is computed 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 from discreet.relational.post_processing.uncertain import Derived, Stated, Value, point
@@ -81,9 +82,10 @@ class _Intervals:
         return found
 
     def _estimate(self, value: Estimate) -> Range:
-        terms = sorted(((abs(c), law) for _, c, law in value.terms), key=repr)
-        key = tuple(terms)
+        sizes = Counter((abs(c), law) for _, c, law in value.terms)
+        key = frozenset(sizes.items())
         if key not in self.widths:
+            terms = [term for term in sorted(sizes, key=repr) for _ in range(sizes[term])]
             self.widths[key] = half_width(terms, confidence=self.confidence) if terms else 0.0
         width: Released = self.widths[key]
         if value.is_whole():

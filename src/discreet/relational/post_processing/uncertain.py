@@ -15,7 +15,7 @@ Source: modern-data:C2; contract, "What may be seen".
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
@@ -151,16 +151,16 @@ def derived(
     """
     if value is None or isinstance(value, bool) or not isinstance(value, int | float):
         return value  # type: ignore[return-value]
-    sources: list[Source] = []
+    places: dict[Source, int] = {}
     for argument in arguments:
         for source in _sources(argument):
-            if not any(source is known or source == known for known in sources):
-                sources.append(source)
+            places.setdefault(source, len(places))
+    read = [[places[source] for source in _sources(argument)] for argument in arguments]
     return Derived(
         value,
-        tuple(sources),
-        partial(_through, tuple(sources), arguments, image),
-        _chained(sources, arguments, slopes),
+        tuple(places),
+        partial(_through, read, arguments, image),
+        _chained(len(places), read, arguments, slopes),
     )
 
 
@@ -171,15 +171,15 @@ def _sources(argument: Value) -> tuple[Source, ...]:
 
 
 def _through(
-    sources: tuple[Source, ...],
+    read: Sequence[Sequence[int]],
     arguments: tuple[Value, ...],
     image: Callable[[tuple[Value | Range, ...]], Range],
     ranges: tuple[Range, ...],
 ) -> Range:
-    """The image of ranges of the sources, by way of the arguments."""
+    """The image of ranges of the sources, by way of the arguments, each of which reads some."""
     seen: list[Value | Range] = []
-    for argument in arguments:
-        own = tuple(ranges[_place(sources, source)] for source in _sources(argument))
+    for argument, places in zip(arguments, read, strict=True):
+        own = tuple(ranges[place] for place in places)
         if not own:
             seen.append(argument)
         else:
@@ -187,24 +187,22 @@ def _through(
     return image(tuple(seen))
 
 
-def _place(sources: tuple[Source, ...] | list[Source], wanted: Source) -> int:
-    return next(n for n, each in enumerate(sources) if each is wanted or each == wanted)
-
-
 def _chained(
-    sources: list[Source], arguments: tuple[Value, ...], slopes: tuple[Slope, ...] | None
+    sources: int,
+    read: Sequence[Sequence[int]],
+    arguments: tuple[Value, ...],
+    slopes: tuple[Slope, ...] | None,
 ) -> tuple[Slope, ...] | None:
     """The slopes with respect to the sources, by the chain rule."""
     if slopes is None:
         return None
-    found = [Slope(0.0, bent=False) for _ in sources]
-    noisy = [argument for argument in arguments if is_uncertain(argument)]
-    for argument, outer in zip(noisy, slopes, strict=True):
+    found = [Slope(0.0, bent=False)] * sources
+    noisy = [each for each in zip(arguments, read, strict=True) if is_uncertain(each[0])]
+    for (argument, places), outer in zip(noisy, slopes, strict=True):
         inner = argument.slopes if isinstance(argument, Derived) else (Slope(1.0, bent=False),)
         if inner is None:
             return None
-        for source, slope in zip(_sources(argument), inner, strict=True):
-            place = _place(sources, source)
+        for place, slope in zip(places, inner, strict=True):
             before = found[place]
             bent = before.bent or slope.bent or outer.bent
             found[place] = Slope(before.value + outer.value * slope.value, bent)
