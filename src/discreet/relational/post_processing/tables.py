@@ -22,6 +22,8 @@ MAX_ROWS = 100_000
 """Cells of an answer that other tables are computed from."""
 MAX_PAIRS = 1_000_000
 """Pairs of rows that a join of answers looks at."""
+MAX_LOOKED_AT = 750_000
+"""Rows in the frames of all windows of a question, each once for every noise in it."""
 MAX_PUBLIC_PAIRS = 20_000
 """Pairs of rows that all joins of public tables in a question look at, before anybody pays."""
 

@@ -56,6 +56,30 @@ class Window:
     order: tuple[AnswerOrder, ...]
     frame: WindowFrame
 
+    @property
+    def has_frames(self) -> bool:
+        """Whether it goes through the rows of a frame, in place of single ones."""
+        return self.name in NAMES
+
+    def longest(self, size: int) -> int:
+        """The most rows of one frame in a partition of so many."""
+        first, last = self.frame.first, self.frame.last
+        if self.name == "COUNT":
+            return 1  # a number of rows has no noise
+        if first is None or last is None or self.frame.peers:
+            return size
+        return min(size, max(1, last - first + 1))
+
+    def in_frames(self, size: int) -> int:
+        """The most rows of all frames in a partition of so many; equal frames count once."""
+        first, last = self.frame.first, self.frame.last
+        if (first is None and last is None) or (self.frame.peers and not self.order):
+            return size
+        if first is None or last is None:
+            beyond = max(0, last or 0) + max(0, -(first or 0))
+            return min(size * size, size * (size + 1) // 2 + size * beyond)
+        return size * min(size, max(0, last - first + 1))
+
 
 def sort_key(terms: Sequence[tuple[object, int, bool]]) -> list[Any]:
     """A key that sorts values each in its own direction, NULL at one end."""
@@ -170,7 +194,7 @@ class _Part:
         require_computed(sum(last - first + 1 for first, last in set(frames)) // _LOOKED_AT)
         for ends in frames:
             if ends not in known:
-                known[ends] = _of(window.name, values[ends[0] : ends[1] + 1])
+                known[ends] = _of(window.name, values, ends)
             found.append(known[ends])
         return found
 
@@ -188,12 +212,13 @@ class _Part:
         return found
 
 
-def _of(name: str, values: Sequence[Value]) -> Value:
+def _of(name: str, values: Sequence[Value], ends: tuple[int, int]) -> Value:
+    first, last = ends
     if name in NAMES:
-        return aggregated(name, values)
-    if not values:
+        return aggregated(name, values[first : max(first, last + 1)])
+    if first >= len(values) or last < first:
         return None
-    return values[0] if name == "FIRST_VALUE" else values[-1]
+    return values[first] if name == "FIRST_VALUE" else values[last]
 
 
 def _whole(expression: Expression, row: Row) -> int:

@@ -40,7 +40,7 @@ from discreet.relational.post_processing.tables import (
     TableNode,
     WindowedAnswer,
 )
-from discreet.relational.sql.answer_sizes import AnswerSizes, PublicWork
+from discreet.relational.sql.answer_sizes import AnswerSizes, PublicWork, require_frames
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.outer_calls import outer_aggregate, window_call
 from discreet.relational.sql.reading import rewritten, tried
@@ -107,6 +107,7 @@ def query_over_answers(statement: exp.Expression, leaf: Leaf, public: Public) ->
             expectation="at least one aggregate over a private table",
             remedy="Ask for COUNT(*), SUM(x), AVG(x), MEDIAN(x) or the like.",
         )
+    require_frames(table, composition.parts)
     names = [column.name for column in table.columns]
     if len(set(names)) != len(names):
         raise InvalidParameter(
