@@ -179,7 +179,7 @@ def _coarse(rows: Floats, laws: Sequence[Distribution], alpha: float) -> Floats:
     """Half-widths where steps are a noticeable part of the noise."""
     widths = np.zeros(len(rows))
     two = np.count_nonzero(rows, axis=1) == 2
-    for i, j in combinations(range(len(laws)), 2):
+    for i, j in combinations(range(len(laws)), 2) if two.any() else ():
         pair = (laws[i], laws[j])
         both = two & (rows[:, i] > 0) & (rows[:, j] > 0)
         if (
