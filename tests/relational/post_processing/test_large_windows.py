@@ -169,6 +169,16 @@ def test_three_years_of_days_are_summed_in_seconds() -> None:
     assert time.process_time() - start < 60, "about ten, on a machine that does nothing else"
 
 
+def test_cells_count_once_for_each_of_several_grouping_sets() -> None:
+    source = curator(20_000)
+    cube = "SELECT ward, day, COUNT(*) AS n FROM t GROUP BY CUBE (ward, day)"
+    assert looked_at(source, cube) == 4 * 40_000
+    sets = ", ".join(["(ward, day)", "(ward)", "(day)", "()"] * 8)
+    with pytest.raises(DiscreetError, match="too_many_keys"):
+        source.sql(cube.replace("CUBE (ward, day)", f"GROUPING SETS ({sets})"), spend=SPEND)
+    assert source.remaining.epsilon == 100  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(("first", "last"), [(3, 2), (5, 1), (2, 0), (4, -2), (-1, -3)])
 def test_frames_that_end_before_the_first_row_are_empty(first: int, last: int) -> None:
     """A row whose frame would end before the first one has no rows, and not those from the end."""

@@ -72,6 +72,7 @@ class AnswerSizes:
                     found = [each.argument for each in aggregates if each.argument is not None]
                     again = self._carried_on(found, source)
                     again += sum(_many(self._noises_of(each, source)) for each in found)
+                    again += len(table.sets) > 1  # each set goes through all rows anew
                     below += self.most_rows(source) * again * len(table.sets)
             self._seen[id(table)] = (table, below)
         return self._seen[id(table)][1]
@@ -257,10 +258,10 @@ def require_frames(table: TableNode, parts: Sequence[Query]) -> None:
         raise InvalidParameter(
             code="too_many_keys",
             expectation=f"at most {MAX_LOOKED_AT} rows in the frames of all windows together, each "
-            "once for every noise in it, and noises of totals in arithmetic beside them",
+            "once for every noise in it, of totals in arithmetic, and in several grouping sets",
             received=seen,
-            remedy="Ask for fewer keys, PARTITION BY some of them, end the frames by ROWS BETWEEN "
-            "30 PRECEDING AND CURRENT ROW, or compute it from the answer.",
+            remedy="Ask for fewer keys or grouping sets, PARTITION BY some of them, end frames by "
+            "ROWS BETWEEN 30 PRECEDING AND CURRENT ROW, or compute it from the answer.",
         )
 
 
