@@ -159,6 +159,7 @@ def test_fifty_wards_of_ten_years_of_months_are_admitted() -> None:
         source.context.question(text.replace("PARTITION BY ward ", ""))
 
 
+@pytest.mark.slow
 def test_three_years_of_days_are_summed_in_seconds() -> None:
     source = curator(DAYS)
     start = time.process_time()
