@@ -54,12 +54,14 @@ class Known:
         """The release that this analyst has, if it was made with this very split."""
         if self.anew:
             return None
-        paid = self._paid(account, analyst)
-        if paid is not None and paid.query == self.identity:
-            found: Stored | None = paid.release
-        else:
+        if self.any_snapshot is None:
             found = account.find(analyst=analyst, query=self.identity)
-        return found if found and self.allocation in (None, found.get(SPLIT)) else None
+        else:
+            paid = self._paid(account, analyst)
+            found = paid.release if paid is not None and paid.query == self.identity else None
+        if found is None or self.allocation not in (None, found.get(SPLIT)):
+            return None
+        return found
 
     def stored_elsewhere(self, account: LedgerAccount, *, analyst: str) -> PaidAnswer | None:
         """What this analyst paid for on another snapshot, unless the owner's names tell them apart.
