@@ -57,6 +57,8 @@ class Sums:
         iterate is at or above the solution.
         """
         stds = self._stds()
+        if not stds.size:
+            return stds  # The furthest point of the contour is that of the widest cell.
         scale = np.where(stds > 0, stds, 1.0)
         unit = np.abs(self.coefficients) / scale[:, None]
         h = np.full(len(scale), max(-float(ndtri(alpha / 2)), alpha / 4 + 1e-3))
