@@ -128,22 +128,22 @@ def visits() -> pl.DataFrame:
     )
 
 
+def table() -> Any:
+    """The visits, declared."""
+    columns: dict[str, Any] = {
+        "ward": dp.Category(WARDS),
+        "age": dp.Number(0, 120),
+        "site": dp.Discovered(),
+        "cost": dp.Number(0, 1000),
+        "urgent": dp.Category((False, True)),
+        "day": dp.Dates(FIRST_DAY, LAST_DAY),
+    }
+    return dp.table(visits(), unit=PERSON, columns=columns, snapshot="one")
+
+
 def curator(path: Path, budget: Any = AMENDED) -> dp.Curator:
     """The hospital's, on a ledger at ``path``; the budget was amended once."""
-    table = dp.table(
-        visits(),
-        unit=PERSON,
-        columns={
-            "ward": dp.Category(WARDS),
-            "age": dp.Number(0, 120),
-            "site": dp.Discovered(),
-            "cost": dp.Number(0, 1000),
-            "urgent": dp.Category((False, True)),
-            "day": dp.Dates(FIRST_DAY, LAST_DAY),
-        },
-        snapshot="one",
-    )
-    return dp.Curator(visits=table, budget=budget, ledger=path, policy=POLICY)
+    return dp.Curator(visits=table(), budget=budget, ledger=path, policy=POLICY)
 
 
 def universe(source: Any) -> Any:
