@@ -1,9 +1,9 @@
 """Plant plausible mistakes one at a time and see which tests notice: ``make mutants``.
 
-Each area has a file beside this one, ``<area>.toml``, with a list of mistakes: the file, the text
-that stands there once, the text that replaces it, and the tests that should fail then. A mistake
-that changes nothing anybody could see says so in ``survives``. Pins of proofs are no tests here:
-they notice every change, right or wrong.
+Each area has a file beside this one, ``<area>.toml``, with a list of mistakes: the package, the
+text that stands once in all its files, the text that replaces it, and the tests that should fail
+then. A mistake that changes nothing anybody could see says so in ``survives``. Pins of proofs are
+no tests here: they notice every change, right or wrong.
 
     python tests/mutants/run.py                     all areas
     python tests/mutants/run.py ledger accounting   some of them
@@ -32,6 +32,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -45,6 +46,7 @@ PATIENCE = 900.0
 BATCH = 50
 """Tests that run together on the source as it is."""
 FOLDERS = ("src", "tests", "examples", "proofs", "docs")
+LANGUAGES = {".py", ".js"}
 FILES = ("pyproject.toml", "README.md", "CHANGELOG.md", "Makefile")
 
 
@@ -54,7 +56,7 @@ class Mutant:
 
     area: str
     name: str
-    file: str
+    package: str
     old: str
     new: str
     tests: tuple[str, ...]
@@ -65,12 +67,21 @@ class Mutant:
         """Area and name."""
         return f"{self.area}/{self.name}"
 
-    def planted(self, text: str) -> str:
-        """The file with the mistake in it."""
-        if text.count(self.old) != 1:
-            message = f"{self.title}: its text stands {text.count(self.old)} times in {self.file}"
+    def planted(self, project: Path) -> tuple[Path, str]:
+        """The one file that the mistake is for, and its text with the mistake in it."""
+        texts = _texts(project / "src" / self.package)
+        found = [path for path, text in texts.items() for _ in range(text.count(self.old))]
+        if len(found) != 1:
+            message = f"{self.title}: its text stands {len(found)} times in {self.package}"
             raise ValueError(message)
-        return text.replace(self.old, self.new)
+        return found[0], texts[found[0]].replace(self.old, self.new)
+
+
+@cache
+def _texts(folder: Path) -> dict[Path, str]:
+    """The sources of a package; nothing that is planted stays in them."""
+    files = (path for path in sorted(folder.rglob("*")) if path.suffix in LANGUAGES)
+    return {path: path.read_text() for path in files}
 
 
 @dataclass(frozen=True)
@@ -134,13 +145,13 @@ class Copy:
 
     def verdict(self, mutant: Mutant, killer: str | None) -> Verdict:
         """Whether one of the tests named by the mistake fails where it is planted."""
-        text = mutant.planted((self.folder / mutant.file).read_text())
+        path, text = mutant.planted(self.folder)
         attempts = [mutant.tests]
         if killer is not None and any(killer.startswith(test) for test in mutant.tests):
             attempts.insert(0, (killer,))
         cpu = 0.0
         for tests in attempts:
-            told = self._ask(mutant.file, text, tests)
+            told = self._ask(str(path.relative_to(self.folder)), text, tests)
             cpu += told["cpu"]
             if told["status"] is None:
                 reason = "did not end: somebody would notice"

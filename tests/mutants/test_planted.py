@@ -11,11 +11,10 @@ from tests.mutants.run import PROJECT, Mutant, mutants
 
 @pytest.mark.parametrize("mutant", mutants([]), ids=lambda mutant: mutant.title)
 def test_a_planted_mistake_applies_and_names_its_tests(mutant: Mutant) -> None:
-    text = (PROJECT / mutant.file).read_text()
-    planted = mutant.planted(text)
-    assert planted != text
-    if mutant.file.endswith(".py"):  # a text that is no program is noticed by the parser alone
-        compile(planted, mutant.file, "exec")
+    path, planted = mutant.planted(PROJECT)
+    assert planted != path.read_text()
+    if path.suffix == ".py":  # a text that is no program is noticed by the parser alone
+        compile(planted, path, "exec")
     assert mutant.tests, "a mistake without tests is killed by nothing"
     for test in mutant.tests:
         assert (PROJECT / test.partition("::")[0]).exists()

@@ -45,7 +45,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
 
 
 def mutant(new: str, *tests: str) -> Mutant:
-    return Mutant("area", "name", "src/thing.py", "a > b", new, tests)
+    return Mutant("area", "name", "", "a > b", new, tests)
 
 
 def test_a_mistake_is_killed_by_a_test_that_fails_and_survives_others(copy: Copy) -> None:
