@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from tests.sampled_batteries import mark_most_as_slow
+from tests.sampled_batteries import choose_sample, mark_most_as_slow
 
 if TYPE_CHECKING:
     from tests.server.running_service import RunningService
@@ -34,7 +34,12 @@ def running_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runnin
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sample long batteries before slow tests are left out."""
-    mark_most_as_slow(items)
+    mark_most_as_slow(items, choose_sample())
+
+
+def pytest_report_header() -> str:
+    """Which cases of the long batteries run."""
+    return f"long batteries: the third drawn by {choose_sample() or 'no commit'}"
 
 
 def pytest_sessionstart() -> None:
