@@ -63,7 +63,7 @@ def main(folder: Path) -> None:
     source = JSONLines(lines, EventFields(key="ward"))
     source.begin(None)
     start = time.process_time()
-    for events in source.read(source.cut()):
+    for events in source.read_events_until(source.find_end_offset()):
         plain.take(events, 0)
     bench("json_lines", EVENTS / (time.process_time() - start), "events/s")
 

@@ -62,15 +62,19 @@ def online() -> list[Figure]:
         ),
         Figure(name="queries/online/million/seconds", values=(took,), unit="s"),
         Figure(name="queries/online/million/grown", values=(grown,), unit="MB", at_most=64),
-        Figure(name="queries/online/updates", values=(plan.cutoff - session.left,), unit="updates"),
+        Figure(
+            name="queries/online/updates",
+            values=(plan.cutoff - session.updates_left,),
+            unit="updates",
+        ),
     ]
 
 
 def settle(session: OnlineSession, queries: list[Weights]) -> None:
     """Ask until nothing new is learnt."""
     left = -1
-    while left != session.left:
-        left = session.left
+    while left != session.updates_left:
+        left = session.updates_left
         for query in queries:
             session.ask(query)
 

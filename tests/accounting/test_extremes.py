@@ -31,7 +31,12 @@ from discreet.accounting import (
 )
 from discreet.accounting.adaptive import PrivacyFilter, PureFilter, RenyiFilter, ZCDPFilter
 from discreet.accounting.gaussian import gaussian_epsilon, gaussian_multiplier
-from discreet.accounting.key_selection import _gaussian_deltas, alone, seen, threshold_delta
+from discreet.accounting.key_selection import (
+    _gaussian_deltas,
+    alone,
+    bound_showing_chance,
+    threshold_delta,
+)
 from discreet.core.errors import DiscreetError, Exhausted, InvalidParameter, Unpriced
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, PureDP, RenyiDP
@@ -219,7 +224,7 @@ def test_very_many_groups_are_judged_in_stretches() -> None:
     """Above what the list of all numbers of groups says, and close to it."""
     sigma, threshold, groups = 3000.0, 20_000, 1 << 17
     unique = np.arange(0, groups + 1, 512, dtype=np.float64)
-    shows = np.array([seen(alone(sigma, threshold), int(u)) for u in unique])
+    shows = np.array([bound_showing_chance(alone(sigma, threshold), int(u)) for u in unique])
     hidden = _gaussian_deltas(np.sqrt(groups - unique) / sigma, 0.1)
     listed = float((shows + (1 - shows) * hidden).max())
     found = threshold_delta(sigma, threshold, groups, 1, 0.1)

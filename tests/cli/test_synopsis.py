@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.cli.synopsis_options import MechanismName, maker, named
+from discreet.cli.synopsis_options import MechanismName, maker, parse_attributes
 from discreet.errors import InvalidParameter
 from tests.cli.hospital import run
 
@@ -105,12 +105,12 @@ def test_refusals_cost_nothing_and_begin_no_ledger(project: Path, line: str, cod
 
 
 def test_names_are_told_from_expressions_and_commas_in_brackets_stay() -> None:
-    assert named(["a, b", "c=LEAST(x, 3),d='p,q'"]) == (
+    assert parse_attributes(["a, b", "c=LEAST(x, 3),d='p,q'"]) == (
         ("a", "b"),
         {"c": "LEAST(x, 3)", "d": "'p,q'"},
     )
-    assert named(["sex"]) == (("sex",), {})
-    assert named(["sex,,ward, "]) == (("sex", "ward"), {})
+    assert parse_attributes(["sex"]) == (("sex",), {})
+    assert parse_attributes(["sex,,ward, "]) == (("sex", "ward"), {})
     with pytest.raises(InvalidParameter, match="rounds_unclear"):
         maker(MechanismName.MATRIX, 3)
 

@@ -58,7 +58,7 @@ def test_nobody_counts_and_everybody_is_bounded_here_and_in_learning(
     assert len(bounded_records(Universe.of(a=range(2)), codes, unit, people).codes) == expected
     if people:
         learning = Privacy(None, unit)  # type: ignore[arg-type]
-        assert learning.kept(len(people), people).sum() == expected
+        assert learning.choose_rows_to_keep(len(people), people).sum() == expected
 
 
 def own(kind: type) -> type:

@@ -178,7 +178,7 @@ class TestStability:
                 source = curator(limits, shape, people)
                 request = FitRequest.of(source.context, estimator, text, target)
                 privacy = request.privacy(SPEND)
-                assert privacy.moved == privacy.bounded.moved == rows
+                assert privacy.rows_that_differ == privacy.bounded.rows_that_differ == rows
                 counts.append(_rows_read(request.source))
             assert counts[0] - counts[1] == rows  # the person has thirty, of which these are kept
 
@@ -186,7 +186,7 @@ class TestStability:
         source = curator(limits, shape, range(8), replaced=True)
         text = "SELECT x, y FROM t"
         request = FitRequest.of(source.context, dp.learn.Ridge(), text, "y")
-        assert request.privacy(SPEND).moved == 2 * all_rows(limits)
+        assert request.privacy(SPEND).rows_that_differ == 2 * all_rows(limits)
 
 
 def _before_rounding(source: dp.Curator, text: str) -> list[float]:
@@ -214,5 +214,5 @@ def test_limits_of_another_table_are_not_taken_for_ones_own() -> None:
     for table in ("t", "u"):
         text = f"SELECT x, y FROM {table}"
         request = FitRequest.of(source.context, dp.learn.Ridge(), text, "y")
-        moved[table] = request.privacy(SPEND).moved
+        moved[table] = request.privacy(SPEND).rows_that_differ
     assert moved == {"t": 5, "u": 7}

@@ -43,7 +43,7 @@ def test_each_purchase_is_told_once_and_what_is_read_again_is_not(
     with pytest.raises(DiscreetError):
         curator.sql(COUNT, spend=dp.PureDP(epsilon=1000))
     assert len(told) == 1
-    assert curator.ledger.paid(told[0])["detail"]["sql"] == COUNT
+    assert curator.ledger.read_reservation(told[0])["detail"]["sql"] == COUNT
 
 
 def test_children_and_every_verb_tell_too(curator: dp.Curator, told: list[str]) -> None:
@@ -68,7 +68,7 @@ def test_it_is_told_once_it_is_durable_and_before_data_is_read(
     order: list[str] = []
 
     def reserved(reservation: str) -> None:
-        assert curator.ledger.paid(reservation), "it is in the ledger by then"
+        assert curator.ledger.read_reservation(reservation), "it is in the ledger by then"
         order.append("told")
 
     def read(*_: Any) -> None:

@@ -351,7 +351,7 @@ def test_where_queries_have_a_part_only_the_priced_synopsis_depends_on_them() ->
 
 def test_the_twin_with_common_places_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[int] = []
-    alone = Rule.read
+    alone = Rule.read_queries
 
     def shared(self: Rule, queries: Any) -> Any:
         held = alone(self, queries)
@@ -360,7 +360,7 @@ def test_the_twin_with_common_places_is_seen(monkeypatch: pytest.MonkeyPatch) ->
             raise InvalidParameter(code="round_full", expectation="room", remedy="Wait.")
         return held
 
-    monkeypatch.setattr(Rule, "read", shared)
+    monkeypatch.setattr(Rule, "read_queries", shared)
     seen = []
     for world in (silent, asks({"ward": "A"}), asks({}, {}, {}, {})):
         taken.clear()

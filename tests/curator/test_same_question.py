@@ -138,7 +138,7 @@ def test_a_release_with_another_split_beside_it_is_bought_again(
         "bounds": lambda: source.bounds("visits", "cost", spend=SPEND),
         "limits": lambda: source.learn_limits(BY_AGE, spend=SPEND),
     }
-    kept = Known.kept
+    kept = Known.add_split_to_release
 
     def other(self: Known, release: Any) -> dict[str, object]:
         made: dict[str, Any] = json.loads(json.dumps(kept(self, release)))
@@ -146,7 +146,7 @@ def test_a_release_with_another_split_beside_it_is_bought_again(
         return made
 
     with monkeypatch.context() as patched:
-        patched.setattr(Known, "kept", other)
+        patched.setattr(Known, "add_split_to_release", other)
         ask[door]()
     assert charged(source, ask[door])
     assert not charged(source, ask[door])

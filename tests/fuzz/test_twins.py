@@ -86,7 +86,7 @@ def overflowing(monkeypatch: pytest.MonkeyPatch) -> None:
 def unclamped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Believe what plans derive of their columns."""
     monkeypatch.setattr(RowContributions, "_steps", _steps)
-    monkeypatch.setattr(Dialect, "held", lambda self, text, domain: text, raising=False)
+    monkeypatch.setattr(Dialect, "restrict_to_domain", lambda self, text, domain: text)
 
 
 def test_a_power_that_overflows_upward_is_caught_by_random_expressions(

@@ -302,7 +302,7 @@ def ask(
     if report is not None:
         found.accepted.add("left out")
         for breach in _told_apart(stand, report, worlds, salt):
-            found.faults.append(f"{breach}: {stand.setting.unit} {report.asked}: {text}")
+            found.faults.append(f"{breach}: {stand.setting.unit} {report.requested_report}: {text}")
     return True
 
 
@@ -331,7 +331,7 @@ def _told_apart(
     about, told = Report(report), []
     for world in (0, *worlds.values()):
         stand.engine.seen = world
-        counted = report.counted(about.query)
+        counted = report.make_report_query(about.query)
         try:
             exact = left_out_exactly(counted, report.limits, report.caps, stand.engine, salt=salt)
         except Exception as failure:  # any of them is an oracle
@@ -394,7 +394,7 @@ def _measured(stand: Stand, planned: PlannedQuery, salt: int) -> Any:
     engine = stand.engine
     if isinstance(planned, Ranking):
         made = aggregate_exactly(
-            planned.query, [planned.measure], [], planned.counted, engine, salt=salt
+            planned.query, [planned.measure], [], planned.bounded_person, engine, salt=salt
         )
         return made.linear[0].tolist()
     if isinstance(planned, Discovering):

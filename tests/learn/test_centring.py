@@ -96,7 +96,7 @@ def test_without_centring_bounds_are_as_declared_and_cost_nothing() -> None:
             loss=learn.LogisticLoss(),
             rows=learn.Cube(4),
             ridge=1,
-            privacy=Privacy.given(dp.PureDP(epsilon=1), dp.Row()),
+            privacy=Privacy.from_spend_and_unit(dp.PureDP(epsilon=1), dp.Row()),
         ).event
     )
 
@@ -122,14 +122,14 @@ def test_where_noise_is_too_large_to_tell_bounds_stay() -> None:
 def test_without_noise_the_middle_is_the_mean_and_the_width_holds_nine_of_ten() -> None:
     rows = np.random.default_rng(0).normal([-0.8, 0.2, 0.5], 0.05, (4000, FEATURES))
     privacy = Privacy(dp.PureDP(epsilon=100), dp.Row(), Noiseless())
-    centre = Centring(privacy, FEATURES).found(with_one(rows))
+    centre = Centring(privacy, FEATURES).find_centre(with_one(rows))
     assert centre.middle == pytest.approx(rows.mean(axis=0), abs=1e-3)
     assert centre.width == 1.5 / 8
 
 
 def test_rows_beyond_the_width_are_cut() -> None:
     centre = Centre(np.array([0.5, -0.5]), 0.25)
-    moved = centre.moved(np.array([[0.625, 1.0, 1.0], [-1.0, -0.5, 1.0]]))
+    moved = centre.centre_rows(np.array([[0.625, 1.0, 1.0], [-1.0, -0.5, 1.0]]))
     assert moved.tolist() == [[0.5, 1.0, 1.0], [-1.0, 0.0, 1.0]]
 
 

@@ -26,7 +26,7 @@ class Rising(learn.AbsoluteLoss):
 
 def line(epsilon: float = 1, source: Any = None, **more: Any) -> learn.ExponentialLine:
     usual: dict[str, Any] = {"loss": learn.AbsoluteLoss(), "low": 0.0, "high": 1.0, "knots": 9}
-    privacy = learn.Privacy.given(dp.PureDP(epsilon=epsilon), dp.Row(), source)
+    privacy = learn.Privacy.from_spend_and_unit(dp.PureDP(epsilon=epsilon), dp.Row(), source)
     return learn.ExponentialLine(**{**usual, **more}, privacy=privacy)
 
 

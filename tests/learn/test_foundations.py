@@ -77,7 +77,9 @@ def test_sums_of_blocks_are_exact_and_leave_out_strangers() -> None:
 def test_the_rows_of_a_person_are_chosen_evenly_and_apart_from_others() -> None:
     privacy = Privacy(dp.PureDP(epsilon=1), dp.Person("id", max_rows=2), Seeded(5))
     people = np.array(["a"] * 4 + ["b"] * 2 + [None], dtype=object)
-    chosen = Counter(tuple(np.flatnonzero(privacy.kept(7, people)).tolist()) for _ in range(1200))
+    chosen = Counter(
+        tuple(np.flatnonzero(privacy.choose_rows_to_keep(7, people)).tolist()) for _ in range(1200)
+    )
     # Six pairs of a's rows, each with probability 1/6: beyond 5.5 deviations once in 1e7.
     assert len(chosen) == 6
     assert all(abs(times - 200) < 5.5 * np.sqrt(1200 * 5 / 36) for times in chosen.values())
@@ -94,8 +96,8 @@ def test_the_rows_of_a_person_are_chosen_evenly_and_apart_from_others() -> None:
     ],
 )
 def test_rows_that_differ(unit: dp.Row, moved: int) -> None:
-    privacy = Privacy.given(dp.PureDP(epsilon=1), unit)
-    assert privacy.moved == moved
+    privacy = Privacy.from_spend_and_unit(dp.PureDP(epsilon=1), unit)
+    assert privacy.rows_that_differ == moved
     one = BoundedNoise(privacy, (SumGroup(4),)).deviation(0)
     assert one == pytest.approx(moved * BoundedNoise(ROW, (SumGroup(4),)).deviation(0))
 

@@ -25,7 +25,7 @@ Y = np.where(X @ [2.0, -1.0] + RNG.logistic(size=3000) / 3 > 0, 1.0, -1.0)
 
 
 def with_epsilon(epsilon: float) -> learn.Privacy:
-    return learn.Privacy.given(dp.PureDP(epsilon=epsilon), dp.Row())
+    return learn.Privacy.from_spend_and_unit(dp.PureDP(epsilon=epsilon), dp.Row())
 
 
 @pytest.mark.parametrize("optimiser", [learn.ObjectivePerturbation, learn.OutputPerturbation])

@@ -83,7 +83,9 @@ def test_no_identifier_label_or_answer_makes_learners_raise_or_warn() -> None:
             learn.AgnosticLearner(hypotheses=rules, privacy=given).fit(ROWS, [0, 1, odd, 0])
             asked = learn.StatisticalQueries(ROWS, 1, given)
             asked.answer(lambda rows, odd=odd: [0, 1, odd, 0.5])  # type: ignore[misc]
-            kept = learn.Privacy(dp.PureDP(epsilon=1), person).kept(4, ["a", "b", odd, odd])
+            kept = learn.Privacy(dp.PureDP(epsilon=1), person).choose_rows_to_keep(
+                4, ["a", "b", odd, odd]
+            )
             assert kept[:2].all()
 
 

@@ -39,7 +39,7 @@ LOSSES = (learn.LogisticLoss(), learn.HuberLoss(0.5), learn.SmoothHingeLoss(0.5)
 
 
 def with_epsilon(epsilon: float, source: Any = None) -> learn.Privacy:
-    return learn.Privacy.given(dp.PureDP(epsilon=epsilon), dp.Row(), source)
+    return learn.Privacy.from_spend_and_unit(dp.PureDP(epsilon=epsilon), dp.Row(), source)
 
 
 # -- losses -------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def test_twice_the_gaussian_curve_holds_in_one_dimension() -> None:
         ridge=4.0,
         privacy=learn.Privacy(spend, dp.Row()),
     )
-    reading = made._made(spend)
+    reading = made._make_plan_of_reading(spend)
     assert reading is not None
     assert reading.event == events.Approximate(epsilon=0.5, delta=1e-2)
     theta = np.linspace(-40, 40, 400001)
@@ -490,7 +490,7 @@ def test_without_a_ridge_of_ones_own_the_spend_says_how_strong_it_is() -> None:
 @pytest.mark.parametrize("unit", [dp.Row(), dp.Replace(dp.Person("id", max_rows=1000))])
 def test_noise_that_cannot_be_drawn_is_refused_before_rows_are_read(spend: Any, unit: Any) -> None:
     """Whatever was made also minimises: nothing is refused after it was paid for."""
-    privacy = learn.Privacy.given(spend, unit).bounded
+    privacy = learn.Privacy.from_spend_and_unit(spend, unit).bounded
     loss, ball = learn.LogisticLoss(), learn.EuclideanBall(1)
     rows, labels = np.ones((3, 2)), np.array([0, 1, 1])
     given: dict[str, Any] = {"loss": loss, "clip": 1.0, "within": ball, "privacy": privacy}

@@ -17,7 +17,7 @@ from discreet.learn.optimisers.newton import minimise
 
 SMOOTH: list[Any] = [learn.LogisticLoss(), learn.HuberLoss(1.3), learn.SmoothHingeLoss(0.4)]
 RNG = np.random.default_rng(19)
-PRIVATE = learn.Privacy.given(dp.PureDP(epsilon=1), dp.Row())
+PRIVATE = learn.Privacy.from_spend_and_unit(dp.PureDP(epsilon=1), dp.Row())
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_a_ridge_of_nothing_is_refused_where_no_other_is_taken() -> None:
 
 
 def test_an_epsilon_of_a_million_buys_the_ridge_that_was_asked_for() -> None:
-    rich = learn.Privacy.given(dp.PureDP(epsilon=10**6), dp.Row())
+    rich = learn.Privacy.from_spend_and_unit(dp.PureDP(epsilon=10**6), dp.Row())
     made = learn.ObjectivePerturbation(
         loss=learn.LogisticLoss(), rows=learn.Ball(2), ridge=0.5, privacy=rich
     )

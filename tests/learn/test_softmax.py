@@ -22,7 +22,7 @@ MODEL = learn.SoftmaxRegression(spend=SPEND, unit=dp.Row(), bounds=(-10, 10), cl
 
 
 def descent(spend: Any = SPEND, source: Any = None, **more: Any) -> learn.SoftmaxDescent:
-    privacy = learn.Privacy.given(spend, dp.Row(), source)
+    privacy = learn.Privacy.from_spend_and_unit(spend, dp.Row(), source)
     return learn.SoftmaxDescent(**{"classes": 3, "dimension": 2, **more}, privacy=privacy)
 
 

@@ -20,7 +20,9 @@ SPENDS = [dp.PureDP(epsilon=1), dp.ZCDP(rho=0.1), dp.ApproxDP(epsilon=1, delta=1
 
 
 def made(size: int, spend: Any = SPENDS[0], **given: Any) -> learn.SupportSelection:
-    privacy = learn.Privacy.given(spend, given.pop("unit", dp.Row()), given.pop("randomness", None))
+    privacy = learn.Privacy.from_spend_and_unit(
+        spend, given.pop("unit", dp.Row()), given.pop("randomness", None)
+    )
     return learn.SupportSelection(size=size, privacy=privacy)
 
 

@@ -105,7 +105,7 @@ class Small:
             "head": ledger.checkpoint,
             "find": lambda: ledger.find(analyst="ann", query="count"),
             "find bob": lambda: ledger.find(analyst="bob", query="count"),
-            "paid": lambda: ledger.paid(self.talk),
+            "paid": lambda: ledger.read_reservation(self.talk),
             "answers": lambda: ledger.answers(self.talk),
             "session_log": lambda: SessionLog(ledger, self.talk, 1).entries(),
             "snapshot": lambda: ledger.snapshot("monday"),

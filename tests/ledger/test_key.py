@@ -199,7 +199,7 @@ class TestAnInterruptedBeginning:
         self, place: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         crash_in(monkeypatch, keyring.KeyFile, "finish", SQLite(place))
-        look, looks = keyring._read, []
+        look, looks = keyring._read_key_file, []
 
         def moving(path: Path) -> bytes | None:
             looks.append(path)
@@ -209,7 +209,7 @@ class TestAnInterruptedBeginning:
             return found
 
         with monkeypatch.context() as patch, SQLite(place) as ledger:
-            patch.setattr(keyring, "_read", moving)
+            patch.setattr(keyring, "_read_key_file", moving)
             assert ledger.spent() == (0, 0)
         assert len(looks) == 3
         self.check(place)

@@ -58,7 +58,7 @@ def test_only_the_account_that_paid_takes_it_up(ledger: Ledger) -> None:
     child = granted(ledger)
     mine, theirs = reserve(ledger), draw(child)
     assert child.session_log(theirs).generation == 1
-    assert child.paid(theirs)["account"] == child.account
+    assert child.read_reservation(theirs)["account"] == child.account
     with pytest.raises(InvalidParameter, match="reservation_unknown"):
         child.session_log(mine)
     with pytest.raises(InvalidParameter, match="reservation_unknown"):

@@ -52,7 +52,7 @@ def test_memoised_repeats_are_free_only_while_the_value_stays() -> None:
     last = json.loads(ledger.report(asked, client, 2))["report"]
     for value in (1, 0, 2, 1) * 5:  # nothing is drawn, and the device does not fall silent
         assert json.loads(ledger.report(asked, client, value))["report"] == last
-    assert client.held == 2
+    assert client.number_of_kept_value == 2
     assert ledger.spent == 2
     with pytest.raises(Exhausted):
         PersonalLedger(limit=Fraction(1, 2)).report(asked, asked.client(), 1)

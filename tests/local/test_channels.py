@@ -24,7 +24,7 @@ WHOLE_LAW = {"direct", "symmetric_unary", "optimized_unary", "subset", "hadamard
 def channel(oracle: FrequencyOracle, values: int = 5) -> list[dict[str, Fraction]]:
     """The law of each value; twins are read by clients under the name of direct encoding."""
     honest = collection(local.DirectEncoding(epsilon=oracle.epsilon, domain=oracle.choices))
-    schema = json.dumps({**json.loads(honest.schema), "oracle": oracle.written()})
+    schema = json.dumps({**json.loads(honest.schema), "oracle": oracle.describe_randomiser()})
     return [law(schema, value) for value in range(values)]
 
 

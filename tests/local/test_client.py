@@ -146,7 +146,7 @@ def test_memory_goes_on_in_another_client() -> None:
     second = asked.client(kept)
     second.privatize(3)
     assert second.memory == first.memory
-    assert first.memory["survey/1"]["value"] == first.held == 3
+    assert first.memory["survey/1"]["value"] == first.number_of_kept_value == 3
 
 
 def test_memory_is_that_of_one_name_and_version() -> None:
@@ -160,7 +160,7 @@ def test_memory_is_that_of_one_name_and_version() -> None:
     client.privatize(3)
     kept = json.loads(json.dumps(client.memory))
     other = second.client(client.memory)
-    assert other.held is None
+    assert other.number_of_kept_value is None
     assert len(json.loads(other.privatize(3))["report"]) == 3
     script = """
     const other = new discreetLocal.Client(given[0], given[1]);
@@ -213,7 +213,7 @@ def test_another_question_under_a_name_that_was_asked_is_refused() -> None:
     for name in ("a", "b"):
         unknown: dict[str, Any] = {"a/1": {"value": 1, "report": [7, 7, 7]}}
         client = first.client(unknown)
-        assert client.held is None
+        assert client.number_of_kept_value is None
         assert json.loads(client.privatize(name))["report"] != [7, 7, 7]
 
 
@@ -331,7 +331,7 @@ def test_vectors_and_values_are_not_mixed_up_on_the_device() -> None:
     split = collection(vectors.TREE.oracle).schema
     bad = [_changed(direct, ["domain"], {"vector": 3})]
     for question in (VectorMean(epsilon=1, dimensions=3), PrivUnit(epsilon=1, dimensions=3)):
-        schema, written = collection(question).schema, question.written()
+        schema, written = collection(question).schema, question.describe_randomiser()
         bad += [
             _changed(schema, ["oracle", "keep"], str(question.keep + 1)),
             _changed(schema, ["oracle", "keep"], str(1 << 64)),

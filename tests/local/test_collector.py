@@ -22,7 +22,7 @@ def test_each_kind_of_bad_report_is_counted() -> None:
     asked = collection(oracles(1)["optimal_hashing"])
     collector = local.Collector(asked)
     good = [asked.client().privatize(1) for _ in range(20)]
-    prime = asked.oracle.written()["prime"]
+    prime = asked.oracle.describe_randomiser()["prime"]
     bad: list[Any] = [
         *("", "{", "[]", "null", "7", '{"schema": "survey"}', b"\xff\xfe", "[" * 100_000, 5, None),
         report(asked, nonce="short"),

@@ -85,7 +85,7 @@ def test_reports_about_prefixes_are_private_whichever_part_is_drawn() -> None:
         "epsilon": "1",
         "memoised": False,
         "domain": {"size": 4},
-        "oracle": tree.oracle.written(),
+        "oracle": tree.oracle.describe_randomiser(),
     }
     worst = worst_ratio([law(json.dumps(document), value) for value in range(4)])
     assert at_most_exp(worst, Fraction(1))

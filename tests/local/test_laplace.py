@@ -40,7 +40,10 @@ class CoarseLaplace(local.LaplaceMean):
 def schema_of(question: local.LaplaceMean, **changes: Any) -> str:
     """The schema of a coarse or broken one, under the name of an honest one."""
     honest = local.LaplaceMean(epsilon=question.epsilon, domain=question.domain)
-    written = {**json.loads(collection(honest).schema), "oracle": question.written() | changes}
+    written = {
+        **json.loads(collection(honest).schema),
+        "oracle": question.describe_randomiser() | changes,
+    }
     return json.dumps(written)
 
 

@@ -98,7 +98,7 @@ def test_a_device_sends_its_gradient_and_nothing_else() -> None:
     for row in ratings(30):
         collector.take([client.privatize(question.gradients([row], factors)[0])])
     assert collector.tally.people == 30
-    assert question.moved(factors, collector.tally).shape == (8, 2)
+    assert question.update_factors(factors, collector.tally).shape == (8, 2)
     assert [field.name for field in asked.oracle.fields] == ["seed", "direction"]
 
 

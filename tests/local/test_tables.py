@@ -97,7 +97,9 @@ def test_haar_wavelets_rebuild_the_distribution() -> None:
     for epsilon, bound in ((ALMOST_NO_NOISE, 0.02), (1, 0.045)):
         haar = HaarRanges(epsilon=epsilon, levels=4)
         tallies = [
-            question.aggregate(question.privatize_many(haar.seen(level, values[level - 1 :: 4])))
+            question.aggregate(
+                question.privatize_many(haar.map_values_to_level(level, values[level - 1 :: 4]))
+            )
             for level, question in enumerate(haar.questions, start=1)
         ]
         found = haar.shares(tallies)
@@ -244,9 +246,9 @@ def test_places_that_nobody_named_are_not_taken_for_impossible(size: int, people
     [
         (lambda: OrderedShares(np.ones(3)).range(2, 1), "local_range"),
         (lambda: HaarRanges(epsilon=1, levels=13), "local_haar_levels"),
-        (lambda: HaarRanges(epsilon=1, levels=3).seen(4, [1]), "local_haar_levels"),
-        (lambda: HaarRanges(epsilon=1, levels=3).seen(0, [1]), "not_a_count"),
-        (lambda: HaarRanges(epsilon=1, levels=3).seen(-1, [1]), "not_a_count"),
+        (lambda: HaarRanges(epsilon=1, levels=3).map_values_to_level(4, [1]), "local_haar_levels"),
+        (lambda: HaarRanges(epsilon=1, levels=3).map_values_to_level(0, [1]), "not_a_count"),
+        (lambda: HaarRanges(epsilon=1, levels=3).map_values_to_level(-1, [1]), "not_a_count"),
         (lambda: MaskedHadamard(epsilon=1, domain=4, masks=(0,)), "local_masks"),
         (lambda: MaskedHadamard(epsilon=1, domain=5, masks=(1,)), "local_masks"),
         (lambda: SplitMarginals(epsilon=1, sizes=(2, 2), sets=((0, 0),)), "local_attributes"),

@@ -54,7 +54,7 @@ class CoarseUnit(PrivUnit):
 def schema_of(randomiser: VectorRandomiser) -> str:
     """The schema of a coarse or broken one, under the name of an honest one."""
     honest = VectorMean(epsilon=randomiser.epsilon, dimensions=randomiser.dimensions)
-    written = {**json.loads(collection(honest).schema), "oracle": randomiser.written()}
+    written = {**json.loads(collection(honest).schema), "oracle": randomiser.describe_randomiser()}
     return json.dumps(written)
 
 
@@ -311,8 +311,8 @@ def test_bad_reports_are_counted_and_left_out() -> None:
         (VectorMean(epsilon=1, dimensions=3), [2, 1], ([3, 1], [0, 2], [0], [-1, 0], [True, 0])),
         (PrivUnit(epsilon=1, dimensions=3), [5, 63], ([5, 64], [1 << 32, 0], [0.5, 1], "x")),
     ):
-        assert question.read(good) is not None
-        assert [question.read(each) for each in bad] == [None] * len(bad)
+        assert question.read_report_columns(good) is not None
+        assert [question.read_report_columns(each) for each in bad] == [None] * len(bad)
         batch, rejected = question.batch([good, *bad])
         assert (batch.people, rejected) == (1, len(bad))
         assert question.aggregate(batch).people == 1

@@ -114,4 +114,4 @@ def test_numeric_sessions_take_lists_up_to_the_cutoff() -> None:
     session = NumericSparse(epsilon=50, cutoff=2, threshold=100, sensitivity=1).open()
     answers = session.ask_all([0, 900, 0, 900, 900])
     assert [answer is None for answer in answers] == [True, False, True, False]
-    assert session.left == 0
+    assert session.positive_answers_left == 0

@@ -32,7 +32,7 @@ from discreet.noise import (
 )
 from discreet.noise.bernoulli import exp_coin
 from discreet.noise.bins import SATURATION
-from discreet.noise.few import FEW, drawn
+from discreet.noise.few import FEW, draw_numbers
 from tests.noise import oracle, test_gaussian, test_laplace
 from tests.noise.oracle import BLUR, Told, integer_given, jittered, spread, told_integer
 
@@ -72,7 +72,7 @@ def test_the_true_law_passes_and_wrong_scales_fail(
 ) -> None:
     source = Seeded(301)
     result = three_sided(
-        lambda n: drawn(KINDS[kind], Fraction(scale), n, source),
+        lambda n: draw_numbers(KINDS[kind], Fraction(scale), n, source),
         law(kind, scale),
         [law(kind, 0.8 * scale), law(kind, 1.25 * scale)],
         alpha=ALARMS.alpha(request.node.nodeid),
@@ -84,7 +84,7 @@ def test_the_true_law_passes_and_wrong_scales_fail(
 def test_scales_below_a_step_have_their_law(name: str, request: pytest.FixtureRequest) -> None:
     source = Seeded(302)
     result = three_sided(
-        lambda n: drawn(LAPLACE[name], Fraction(0.3), n, source),
+        lambda n: draw_numbers(LAPLACE[name], Fraction(0.3), n, source),
         test_laplace.law(name, 0.3),
         [test_laplace.law(name, 0.24), test_laplace.law(name, 0.375)],
         alpha=ALARMS.alpha(request.node.nodeid),
@@ -100,7 +100,7 @@ def test_large_scales_have_their_law(
     source = Seeded(303)
     right, small, large = (spread(below(kind, factor * scale)) for factor in (1.0, 0.8, 1.25))
     result = three_sided(
-        lambda n: jittered(drawn(KINDS[kind], Fraction(scale), n, source)),
+        lambda n: jittered(draw_numbers(KINDS[kind], Fraction(scale), n, source)),
         right,
         [small, large],
         alpha=ALARMS.alpha(request.node.nodeid),
@@ -116,7 +116,7 @@ def test_low_digits_have_their_law(
     fall = 2**shift / scale if kind[1] == "geometric" else 0.0
     weights = np.exp(-fall * np.arange(8))
     masses = dict(enumerate((weights / weights.sum()).tolist()))
-    sample = drawn(KINDS[kind], Fraction(scale), 20_000, Seeded(304)) >> shift & 7
+    sample = draw_numbers(KINDS[kind], Fraction(scale), 20_000, Seeded(304)) >> shift & 7
     assert accepts(sample, DiscreteLaw.of(masses), alpha=ALARMS.alpha(request.node.nodeid)).passes
 
 
@@ -127,7 +127,7 @@ def zero_twice(scale: Fraction, source: Source) -> int:
 
 
 def test_a_second_zero_is_noticed() -> None:
-    sample = drawn(zero_twice, Fraction(2), 20_000, Seeded(305))
+    sample = draw_numbers(zero_twice, Fraction(2), 20_000, Seeded(305))
     assert not accepts(sample, test_laplace.law("discrete", 2), alpha=1e-9).passes
 
 
@@ -255,7 +255,7 @@ def test_doubtful_places_are_decided_as_the_bits_say(halves: int, scale: int, pl
     border = int(chance(place, 64) * 2**64)
     for word in {min(max(border + step, 0), 2**64 - 1) for step in range(-3, 4)}:
         source = Told([told_integer(place, 64), told_integer(word, 64)], seed=word & 0xFF)
-        heads = few._kept(halves, wide, sigma, source)
+        heads = few._toss_keep_coin(halves, wide, sigma, source)
         places = words = 0
         for told in source.given[::2]:
             places = places << 64 | integer_given(told, 64)
@@ -271,7 +271,7 @@ def test_doubtful_places_are_decided_as_the_bits_say(halves: int, scale: int, pl
 @pytest.mark.parametrize("far", [SATURATION + 1, 10**40])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_draws_beyond_64_bits_saturate(far: int, sign: int) -> None:
-    found = drawn(lambda _, __: sign * far, Fraction(1), 2, Seeded(0))
+    found = draw_numbers(lambda _, __: sign * far, Fraction(1), 2, Seeded(0))
     assert found.tolist() == [sign * SATURATION] * 2
     assert found.dtype == np.int64
 

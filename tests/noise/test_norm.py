@@ -211,7 +211,7 @@ def test_normals_are_normal_to_their_last_revealed_bit(bits: int) -> None:
     """With few bits, most places are judged by integers; what those revealed is not lost."""
     drawn = normals(20_000, bits, Seeded(10))
     assert bits == 63 or drawn.deeper
-    words = drawn.known(0, 20_000)
+    words = drawn.list_known_bits(0, 20_000)
     rng = np.random.default_rng(11)
     unseen = rng.random(len(words))
     value = np.array([(w + u) / (8 << b) for (w, b), u in zip(words, unseen, strict=True)])

@@ -118,7 +118,7 @@ def test_a_conversation_keeps_its_claim() -> None:
         said = []
         for _ in range(4):
             session.ask(FIRST)
-            said.append(session.left)
+            said.append(session.updates_left)
         return tuple(said)
 
     assert audited(transcript, [4, 0], [3, 1], 1).passes
@@ -245,7 +245,7 @@ def _conversation(epsilon: float) -> Release:
 
     def transcript(counts: NDArray[np.int64]) -> object:
         session = plan.open(counts)
-        return tuple((round(session.ask(FIRST), 0), session.left) for _ in range(2))
+        return tuple((round(session.ask(FIRST), 0), session.updates_left) for _ in range(2))
 
     return transcript
 

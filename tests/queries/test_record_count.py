@@ -12,7 +12,7 @@ import pytest
 from discreet.curator.interactive import open_conversation as conversing
 from discreet.errors import DiscreetError
 from discreet.noise import Noiseless
-from discreet.queries.record_count import NoisyRecordCount, PublicCount, counted, require_size
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, count_records, require_size
 from discreet.queries.workload.cell_counts import whole_counts
 from tests.curator.people import conversation, curator
 
@@ -24,7 +24,7 @@ REAL: Any = COUNTS + 0.0
 @pytest.mark.parametrize(
     ("refused", "code"),
     [
-        (partial(counted, PublicCount(SECRET + 4), COUNTS, None), "records_differ"),
+        (partial(count_records, PublicCount(SECRET + 4), COUNTS, None), "records_differ"),
         (partial(whole_counts, COUNTS, 3), "counts_misfit"),
         (partial(whole_counts, REAL, 2), "counts_misfit"),
         (partial(require_size, SECRET), "size_not_a_count"),
@@ -64,5 +64,5 @@ def test_a_bought_number_of_records_is_noisy_and_at_least_one() -> None:
     from discreet.mechanisms import DiscreteLaplace
 
     noise = DiscreteLaplace(epsilon=1, sensitivity=1, randomness=Noiseless())
-    assert counted(NoisyRecordCount(), np.array([0, 0]), noise) == 1
-    assert counted(NoisyRecordCount(), COUNTS, noise) == SECRET + 3
+    assert count_records(NoisyRecordCount(), np.array([0, 0]), noise) == 1
+    assert count_records(NoisyRecordCount(), COUNTS, noise) == SECRET + 3

@@ -55,7 +55,7 @@ def mean_column(s: NoisyMeasure, n: NoisyMeasure) -> ReleasedColumn:
 
 
 def quantile_column(values: Sequence[int | None]) -> ReleasedColumn:
-    return ReleasedColumn.given(
+    return ReleasedColumn.from_given_values(
         "median", values, interval=None, note="rank error at most 12 (95 %)"
     )
 

@@ -109,7 +109,7 @@ def test_several_numbers_are_not_one() -> None:
         with pytest.raises(InvalidParameter) as caught:
             float(release)
         assert code_of(caught) == "not_one_number"
-    nothing = made([ReleasedColumn.given("q", (None,), interval=None, note="")])
+    nothing = made([ReleasedColumn.from_given_values("q", (None,), interval=None, note="")])
     with pytest.raises(InvalidParameter) as caught:
         int(nothing)
     assert code_of(caught) == "no_number"
@@ -204,7 +204,7 @@ def test_intervals_belong_to_their_formulas() -> None:
     with pytest.raises(InvalidParameter, match="interval_without_formula"):
         ReleasedColumn(name="q", formula=GivenValues((1, 2)), interval=HalfWidth(3), note="")
     with pytest.raises(InvalidParameter, match="rows_differ"):
-        ReleasedColumn.given("q", (1, 2), interval=Ends((0,), (3,)), note="")
+        ReleasedColumn.from_given_values("q", (1, 2), interval=Ends((0,), (3,)), note="")
     for lower, upper in (((2,), (1,)), ((math.nan,), (1,)), ((math.inf,), (math.inf,))):
         with pytest.raises(InvalidParameter, match="bounds_crossed"):
             Ends(lower, upper)

@@ -72,7 +72,7 @@ def releases(draw: st.DrawFn) -> Release:
     lower, upper = min(ends[0], 1e300), max(ends[1], -1e300)
     answers = (
         ReleasedColumn(name="a", formula=one, interval=None, note=draw(TEXT)),
-        ReleasedColumn.given(
+        ReleasedColumn.from_given_values(
             "b",
             draw(st.lists(st.none() | st.integers(), min_size=3, max_size=3)),
             interval=Ends((lower,) * 3, (upper,) * 3),

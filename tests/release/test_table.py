@@ -12,7 +12,7 @@ from discreet import events
 from discreet.mechanisms.distributions.distribution import RoundedLaplace
 from discreet.release import NoisyMeasure, Release, ReleasedColumn
 from discreet.release.footer import BELOW_ZERO, caveats
-from discreet.release.format import above, at_most, below, decimals, shown
+from discreet.release.format import above, at_most, below, decimals, format_number
 from discreet.release.table import MOST_ROWS
 from tests.release.examples import (
     count_column,
@@ -128,7 +128,7 @@ EVIL = "<script>alert('x')</script>&\""
 
 
 def test_html_is_escaped_everywhere() -> None:
-    answer = ReleasedColumn.given(EVIL, (1, 2), interval=None, note=EVIL)
+    answer = ReleasedColumn.from_given_values(EVIL, (1, 2), interval=None, note=EVIL)
     release = made([answer], {EVIL + "k": (EVIL, None)}, warnings=(EVIL,), query=EVIL)
     page = release._repr_html_()
     assert "<script" not in page
@@ -172,7 +172,7 @@ def test_bounds_are_rounded_outward(value: float, width: float) -> None:
     ],
 )
 def test_numbers_of_every_size(value: Any, places: int | None, text: str) -> None:
-    assert shown(value, places) == text
+    assert format_number(value, places) == text
 
 
 @given(st.floats(1e-300, 1e300))

@@ -20,7 +20,7 @@ from discreet.core.errors import DiscreetError
 from discreet.curator.project import Project
 from discreet.server import Service
 from discreet.server.identity.passwords import hashed
-from discreet.server.operations.backup import read_back, written
+from discreet.server.operations.backup import read_back, write_state_lines
 from discreet.server.record import ASKED, ProjectRecord
 from discreet.server.settings import SQLiteState
 from discreet.server.state import audit_log, listening, people
@@ -117,7 +117,7 @@ def test_tokens_are_listed_ended_and_replaced_at_the_shell_and_the_log_says_wher
     run("service people disable ann")
     assert "person_disabled" in run("service people token ann").error
     with state_of(folder / "discreet.toml") as state:
-        entries = state.read_now(audit_log.listed, before=cursor_from(None), count=50)
+        entries = state.read_now(audit_log.list_audit_entries, before=cursor_from(None), count=50)
     done = {each.what for each in entries}
     assert {"add person", "new link", "new token", "grant", "revoke token"} <= done
     assert {each.by for each in entries} == {"command line"}, "one rule for what is done here"
@@ -252,10 +252,10 @@ def test_after_a_restoration_nobody_is_in_who_was_not_let_in_anew(folder: Path, 
 def test_a_state_moves_between_kinds_of_databases(
     running_service: RunningService, tmp_path: Path
 ) -> None:
-    lines = running_service.service.runtime.state.copy_now(lambda c: list(written(c)))
+    lines = running_service.service.runtime.state.copy_now(lambda c: list(write_state_lines(c)))
     with settings_of("postgres", tmp_path) as place, opened(place) as state:
         assert state.write_now(read_back, lines) == len(lines) - 1
-        moved = state.copy_now(lambda c: list(written(c)))
+        moved = state.copy_now(lambda c: list(write_state_lines(c)))
         assert sorted(moved) == sorted(lines)
         with pytest.raises(DiscreetError, match="state_not_empty"):
             state.write_now(read_back, lines)
@@ -266,7 +266,7 @@ def test_what_is_no_back_up_is_refused(tmp_path: Path, text: str) -> None:
     with settings_of("sqlite", tmp_path) as place, opened(place) as state:
         with pytest.raises(DiscreetError, match="backup_unreadable"):
             state.write_now(read_back, text.splitlines())
-        assert state.read_now(people.listed, after="", count=1) == []
+        assert state.read_now(people.list_people, after="", count=1) == []
 
 
 @pytest.mark.slow

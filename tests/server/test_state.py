@@ -352,12 +352,12 @@ def test_a_cancelled_job_stays_so_and_is_told_to_who_works_on_it(state: StateSto
 def test_the_same_key_is_the_same_job_and_another_request_is_refused(state: StateStore) -> None:
     ann, bob = member(state, "keys-ann"), member(state, "keys-bob")
     made = job(state, ann, key="k")
-    found = state.read_now(jobs.known, person=ann.id, key="k", digest="d")
+    found = state.read_now(jobs.find_earlier_job, person=ann.id, key="k", digest="d")
     assert found is not None
     assert found.id == made.id
-    assert state.read_now(jobs.known, person=bob.id, key="k", digest="d") is None
+    assert state.read_now(jobs.find_earlier_job, person=bob.id, key="k", digest="d") is None
     with pytest.raises(DiscreetError, match="idempotency_mismatch"):
-        state.read_now(jobs.known, person=ann.id, key="k", digest="other")
+        state.read_now(jobs.find_earlier_job, person=ann.id, key="k", digest="other")
 
 
 def test_overruns_count_for_a_day_and_for_their_person_alone(state: StateStore) -> None:
@@ -463,7 +463,10 @@ def test_nothing_shows_that_work_ended_before_the_answer_has_left(state: StateSt
     assert seen.reservation is None, "it is written with the outcome"
     assert state.read_now(releases.of_person, person=ann.id, key=kept) is None
     assert (
-        state.read_now(conversations.listed, person=ann.id, before=cursor_from(None), count=9) == []
+        state.read_now(
+            conversations.list_conversations, person=ann.id, before=cursor_from(None), count=9
+        )
+        == []
     )
     with pytest.raises(DiscreetError, match="conversation_unknown"):
         state.read_now(conversations.require, person=ann.id, key="end-talk")
@@ -480,7 +483,9 @@ def test_what_was_made_was_made_when_it_left(state: StateStore) -> None:
     release = state.read_now(releases.of_person, person=ann.id, key=kept)
     assert release is not None
     (title,) = state.read_now(releases.titles, person=ann.id, before=cursor_from(None), count=9)
-    (talk,) = state.read_now(conversations.listed, person=ann.id, before=cursor_from(None), count=9)
+    (talk,) = state.read_now(
+        conversations.list_conversations, person=ann.id, before=cursor_from(None), count=9
+    )
     for moment in (release.made_at, title.made_at, talk.opened_at):
         assert abs(moment - release.leaves_at) < 100
         assert moment >= before + 500
@@ -497,7 +502,10 @@ def test_what_leaves_later_than_noted_takes_all_with_it(state: StateStore) -> No
     assert state.read_now(overruns.lately, person=ann.id) == 0
     assert state.read_now(releases.of_person, person=ann.id, key=kept) is None
     assert (
-        state.read_now(conversations.listed, person=ann.id, before=cursor_from(None), count=9) == []
+        state.read_now(
+            conversations.list_conversations, person=ann.id, before=cursor_from(None), count=9
+        )
+        == []
     )
     state.write_relaxed_now(_delayed, **late, left=0)
     found = state.read_now(releases.of_person, person=ann.id, key=kept)
@@ -530,7 +538,7 @@ def test_giving_up_is_the_overrun_of_a_job_whenever_it_ends(state: StateStore) -
     assert not wanted
     time.sleep(0.3)
     assert state.read_now(overruns.lately, person=ann.id) == 1
-    listed = state.read_now(overruns.listed, before=cursor_from(None), count=200)
+    listed = state.read_now(overruns.list_overruns, before=cursor_from(None), count=200)
     assert [each.level for each in listed if each.job_id == key] == [0]
 
 

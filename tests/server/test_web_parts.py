@@ -20,7 +20,7 @@ from discreet.server.web.charts.scale import scale_of
 from discreet.server.web.conditions import conditions_from
 from discreet.server.web.meaning import PRIORS, meanings
 from discreet.server.web.pages.ledger import about
-from discreet.server.web.pages.questions import marked
+from discreet.server.web.pages.questions import split_line_at_error
 from discreet.server.web.preview_view import shown_preview
 from discreet.server.web.release_table import MOST_ROWS, shown_table
 from discreet.server.web.rendering import price, rendered, time_of
@@ -217,12 +217,12 @@ def test_conditions_are_read_a_line_at_a_time() -> None:
 )
 def test_the_line_with_a_mistake_is_shown_whole(sql: str, word: str) -> None:
     start = sql.index(word)
-    found = marked(sql, {"start": start, "end": start + len(word)})
+    found = split_line_at_error(sql, {"start": start, "end": start + len(word)})
     assert found is not None
     before, middle, after, *_ = found
     assert middle == word
     assert before + middle + after in sql.splitlines()
-    assert marked(sql, {"code": "no_grant"}) is None
+    assert split_line_at_error(sql, {"code": "no_grant"}) is None
 
 
 def test_prices_and_times_in_words() -> None:

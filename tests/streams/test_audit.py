@@ -103,7 +103,7 @@ class Unlimited(PresentItems):
     """Forgets how often an item has changed."""
 
     def _moved(self, name: str | int, by: int) -> int:
-        found = super()._moved(name, by)
+        found = super()._apply_item_change(name, by)
         self._items[name].flips = 0
         return found
 

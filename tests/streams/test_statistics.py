@@ -168,7 +168,7 @@ def test_alarms_are_raised_and_used_up() -> None:
     live = monitor.open()
     # Answers end with the last alarm: at an epsilon of 50 noise of 50 is as good as impossible.
     assert live.run([10, 10, 10, 190, 0, 0]).tolist() == [False, False, False, True, True]
-    assert (live.left, live.tick) == (0, 5)
+    assert (live.alarms_left, live.tick) == (0, 5)
     fresh = monitor.open()
     assert not fresh.run(np.zeros(500, dtype=np.int64)).any()
     assert fresh.run([500, 500]).all()
@@ -209,7 +209,7 @@ def test_a_resumed_monitor_has_the_same_hidden_threshold() -> None:
     state = json.loads(json.dumps(live.state()))
     again = alarms_from_state(state)
     assert again.state() == state
-    assert (again.left, again.tick, again.event) == (live.left, live.tick, live.event)
+    assert (again.alarms_left, again.tick, again.event) == (live.alarms_left, live.tick, live.event)
     with pytest.raises(InvalidParameter, match="stream_state_unreadable"):
         alarms_from_state({**state, "epsilon_each": "7"})
 

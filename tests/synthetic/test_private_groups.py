@@ -94,7 +94,7 @@ def test_the_price_is_that_of_the_bins_and_of_the_mechanism(
     assert made.budget_split["bins"] == 0.25
     assert sum(made.budget_split.values()) == pytest.approx(1)
     # Noise for one column, all of a unit's records in one cell.
-    assert made.noise.sensitivity == pytest.approx(records * size.moved)
+    assert made.noise.sensitivity == pytest.approx(records * size.changed_cells)
 
 
 def test_two_columns_of_bins_share_the_noise() -> None:

@@ -151,7 +151,9 @@ def released(plan: SeveralTables, data: PersonTables) -> None:
     plan.release_counts(
         data.with_counts(plan.people, limits, kept),
         {
-            child.name: data.joined(plan.joined(child), kept[child.name], plan.given(child))
+            child.name: data.joined(
+                plan.joined(child), kept[child.name], plan.list_given_places(child)
+            )
             for child in plan.children
         },
     )

@@ -46,7 +46,7 @@ def test_the_claim_is_the_limit_and_what_ran_adds_up_to_no_more() -> None:
     counts = np.array([5, 7])
     spend.measured(counts, Fraction(1, 4))
     spend.selected([3, 4], Fraction(1, 4), 1)
-    spend.measured(counts, spend.left)
+    spend.measured(counts, spend.share_left)
     total = sum(ZERO_CONCENTRATED.price(each) for each in spend.ran)
     assert spend.terms.event == events.Concentrated(rho=1)
     assert 1 - Fraction(1, 10**9) < total <= 1
@@ -63,7 +63,7 @@ def test_a_step_beyond_the_limit_is_refused_before_it_runs() -> None:
     with pytest.raises(Exhausted):
         spend.selected([1, 2], Fraction(1, 2), 1)
     assert len(spend.ran) == 1
-    assert spend.left == Fraction(1, 4)
+    assert spend.share_left == Fraction(1, 4)
 
 
 def test_pure_spends_use_laplace_noise_and_permute_and_flip() -> None:
@@ -107,7 +107,7 @@ def test_test_mode_is_marked_and_never_priced() -> None:
     spend.measured(np.array([5]), Fraction(1, 2))
     assert isinstance(spend.terms.event, Unprotected)
     assert isinstance(spend.ran[0], Unprotected)
-    assert spend.left < Fraction(1, 2) + Fraction(1, 10**9)
+    assert spend.share_left < Fraction(1, 2) + Fraction(1, 10**9)
 
 
 def test_one_record_moves_a_score_by_its_weight_exactly() -> None:
@@ -236,9 +236,9 @@ def test_shares_add_up_to_no_more_than_the_whole_whatever_its_fraction(
     counts = np.zeros(2, dtype=np.int64)
     for _ in range(5):
         spend.measured(counts, Fraction(1, parts))
-    left = spend.left
+    left = spend.share_left
     spend.selected([0, 1], left / 10, 64)
     spend.measured(counts, left * 9 / 10)
-    assert 0 <= spend.left < Fraction(1, 10**9)
+    assert 0 <= spend.share_left < Fraction(1, 10**9)
     accountant: Any = PURE if kind is PureDP else ZERO_CONCENTRATED
     assert sum(accountant.price(each) for each in spend.ran) <= Fraction(whole)

@@ -74,6 +74,8 @@ def test_noise_is_that_of_the_mechanism_and_is_kept(mechanism: type) -> None:
     whole = mechanism is FullHistogram
     assert noise.cells == ({"all columns together": 510} if whole else {"a": 51, "b": 10})
     assert noise.deviation == pytest.approx(2**0.5 * (1 if whole else 2), rel=0.05)
-    assert noise.moved(noise.finest, noise.rows_needed) == pytest.approx(0.2, rel=0.05)
+    assert noise.estimate_moved_share(noise.finest, noise.rows_needed) == pytest.approx(
+        0.2, rel=0.05
+    )
     assert release.warnings
     assert synthetic_from_json(release.to_json()).warnings == release.warnings

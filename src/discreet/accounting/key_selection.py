@@ -59,7 +59,7 @@ def alone(sigma: float, threshold: int) -> float:
     return min(1.0, math.exp(float(log_ndtr(-(threshold - 1.5) / sigma))) * (1 + _MARGIN))
 
 
-def seen(tail: float, times: int) -> float:
+def bound_showing_chance(tail: float, times: int) -> float:
     """The chance that a unit shows in at least one of ``times`` groups it is alone in."""
     if tail >= 1:
         return 1.0
@@ -114,7 +114,7 @@ def calibrated(epsilon: Fraction, delta: Fraction, groups: int, swaps: int) -> C
     for share in _SHARES:
         sigma = gaussian_multiplier(spend, target * share) * root
         made = Calibrated(sigma, _least_threshold(sigma, groups, swaps, spend, target))
-        if best is None or found(made) > found(best):
+        if best is None or compute_found_key_share(made) > compute_found_key_share(best):
             best = made
     assert best is not None
     return best
@@ -147,7 +147,7 @@ def concentrated(rho: Fraction, delta: Fraction, groups: int, swaps: int) -> Cal
     target = rounded_down(delta)
 
     def holds(threshold: int) -> bool:
-        return seen(alone(sigma, threshold), groups) <= target
+        return bound_showing_chance(alone(sigma, threshold), groups) <= target
 
     return Calibrated(sigma, _least(holds, sigma))
 
@@ -162,7 +162,7 @@ def keep_probabilities(made: Calibrated, counts: NDArray[np.float64]) -> NDArray
     return kept
 
 
-def found(made: Calibrated) -> float:
+def compute_found_key_share(made: Calibrated) -> float:
     """The share of keys found of a long tail: what calibration maximises."""
     counts, shares = tail_of_keys(int(made.threshold + 9 * made.sigma) + 1)
     return float(np.sum(keep_probabilities(made, counts) * shares) + 1 / (counts[-1] + 1))
@@ -203,7 +203,7 @@ def _gaussian(event: GaussianThreshold) -> ApproxZCDPPrice:
         raise Unpriced(
             code="unpriced", expectation=refusal.expectation, remedy=refusal.remedy
         ) from None
-    shows = seen(alone(made.sigma, made.threshold), event.groups)
+    shows = bound_showing_chance(alone(made.sigma, made.threshold), event.groups)
     return ApproxZCDPPrice(event.changed / (2 * exact(made.sigma) ** 2), exact(shows))
 
 

@@ -151,7 +151,7 @@ def mixed_epsilon_bounds(parts: Sequence[Copies], *, delta: Number) -> tuple[flo
     return greatest(lambda e: not may_hold(e), 0.0, upper), upper
 
 
-def listed(kinds: Kinds) -> bool:
+def can_list_sums(kinds: Kinds) -> bool:
     """Whether all sums of these kinds are few enough to be listed."""
     return math.prod(k + 1 for _, k in kinds) <= LISTED
 
@@ -175,7 +175,7 @@ def _split(parts: Sequence[Copies]) -> tuple[Kinds, list[tuple[Fraction, int]]]:
 
 @lru_cache(maxsize=32)
 def _law(kinds: Kinds) -> SumLaw:
-    return _every_sum(kinds) if listed(kinds) else _on_grid(kinds)
+    return _every_sum(kinds) if can_list_sums(kinds) else _on_grid(kinds)
 
 
 def _every_sum(kinds: Kinds) -> SumLaw:

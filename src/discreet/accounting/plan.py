@@ -82,7 +82,7 @@ def plan_errors(total: Guarantee, parts: Mapping[str, WantedError | HasEvent]) -
     for name, part in parts.items():
         if isinstance(part, WantedError):
             costs[name] = _search(name, total, part)
-            charge = budget._currency.read(costs[name], steps_up)
+            charge = budget._currency.read_amounts(costs[name], steps_up)
         else:
             charge = budget._charge(part.event, None)
             costs[name] = budget._currency.spent(charge)

@@ -173,7 +173,7 @@ def _delta(blanket: Blanket, epsilon: Fraction) -> float:
         return min(1.0, gain)
     # With fewer people it costs no less, and sums over very many of them would not end.
     held = groups(min(blanket.people, _MOST_PEOPLE) - 1, blanket.share())
-    given = _given(held.least, loss, spent, gain)
+    given = _bound_delta_given_count(held.least, loss, spent, gain)
     bulk = float(np.sum(held.masses * given)) * (1 + _MARGIN)
     # Below the window delta given c is at most that of c = 0, which is the gain.
     bound = min(1.0, bulk + held.low_tail * gain)
@@ -182,7 +182,7 @@ def _delta(blanket: Blanket, epsilon: Fraction) -> float:
     return bound
 
 
-def _given(c: Floats, loss: float, epsilon: float, gain: float) -> Floats:
+def _bound_delta_given_count(c: Floats, loss: float, epsilon: float, gain: float) -> Floats:
     """Delta given C = c: gain P(t-1) - (exp(epsilon) - 1) P(>= t), rounded up.
 
     Outcomes from t on are those more probable under P than exp(epsilon) times under Q. If

@@ -63,7 +63,7 @@ def shuffled_pair(blanket: Blanket) -> ShuffledPair:
     values = groups(few.people - 1, few.share())
     least, weights = _coarser(values.least, values.masses)
     lost = values.low_tail + 2 * math.exp(-_LOST)
-    rows = [_given(int(c), slope, loss) for c in least.tolist()]
+    rows = [_list_losses_given_count(int(c), slope, loss) for c in least.tolist()]
     top = max(float(np.abs(z).max()) for z, _ in rows) * (1 + 8 * ULP)
     step = 2 * top / _POINTS
     masses = np.zeros(_POINTS + 3)
@@ -130,7 +130,7 @@ def _coarser(least: Floats, masses: Floats) -> tuple[Floats, Floats]:
     return least[starts], np.add.reduceat(masses, starts) * (1 + 1e-12)
 
 
-def _given(c: int, slope: float, loss: float) -> tuple[Floats, Floats]:
+def _list_losses_given_count(c: int, slope: float, loss: float) -> tuple[Floats, Floats]:
     """Losses and P-masses given C = c, both rounded up, within Hoeffding's reach."""
     reach = math.sqrt(c * _LOST / 2) + 1
     low, high = max(math.floor(c / 2 - reach), 0), min(math.ceil(c / 2 + reach), c)

@@ -129,7 +129,9 @@ def demo(
             heading("The ledger")
             display.lines(str(curator.history()))
             curator.ledger.verify()
-            display.lines(f"verified. remaining: {display.left(curator.remaining)}")
+            display.lines(
+                f"verified. remaining: {display.describe_remaining_budget(curator.remaining)}"
+            )
         display.lines(
             f"\n{perf_counter() - started:.1f} s. Go on yourself:\n"
             f"  cd {place}\n"

@@ -202,7 +202,7 @@ def members(value: Any) -> dict[str, object]:
     return {each.name: getattr(value, each.name) for each in fields(value)}
 
 
-def left(remaining: Guarantee) -> str:
+def describe_remaining_budget(remaining: Guarantee) -> str:
     """What remains, in words, rounded down.
 
     What lies below a short decimal by less than a billionth of it is shown as that decimal.

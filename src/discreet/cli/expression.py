@@ -55,7 +55,7 @@ def parse(text: str) -> Event:
     Composed(parts=(Repeated(event=Laplace(epsilon=0.1), times=1000), \
 PoissonSampled(event=Gaussian(noise_multiplier=5), rate=Fraction(1, 100))))
     """
-    return _Reader(text).read()
+    return _Reader(text).read_event()
 
 
 class _Reader:
@@ -64,7 +64,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = " ".join(text.splitlines()).strip()
 
-    def read(self) -> Event:
+    def read_event(self) -> Event:
         if len(self.text) > LONGEST:
             limit = f"at most {LONGEST} characters"
             raise _refusal(limit, received=len(self.text))

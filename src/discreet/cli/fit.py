@@ -111,9 +111,11 @@ def fit(
                 {"model": made.to_json(), "guarantee": made.guarantee_, "remaining": left}
             )
             return
-        display.lines(_told(made))
+        display.lines(_describe_model(made))
         display.note(f"written: {out}")
-        display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")
+        display.note(
+            f"remaining: {display.describe_remaining_budget(left)}{free * ' (nothing was charged)'}"
+        )
 
 
 def estimator(
@@ -145,7 +147,7 @@ def estimator(
     return getattr(learn, _ESTIMATORS[model])(**given)
 
 
-def _told(made: Any) -> str:
+def _describe_model(made: Any) -> str:
     """What was learnt, one line for each feature, with intervals where there are; what it cost."""
     from discreet.release.guarantee import guarantee_text, protection_text
 

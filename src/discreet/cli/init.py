@@ -102,7 +102,7 @@ def init(
         from discreet.cli.interview import interview
         from discreet.curator.project import Project
         from discreet.curator.project.data_file import schema_of
-        from discreet.curator.project.draft import written
+        from discreet.curator.project.draft import format_project_file
 
         require_new(project, force=force)
         schema = schema_of(data, table)
@@ -128,7 +128,7 @@ def init(
             schema,
             path=relative(data, project.absolute().parent),
         )
-        text = written(draft)
+        text = format_project_file(draft)
         made = Project.parse(text, project.absolute().parent)
         made.database().close()  # the declarations suit the columns, or nothing is written
         require_ledger(made)

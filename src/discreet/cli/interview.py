@@ -53,11 +53,11 @@ def interview(schema: Schema, path: Path, given: Answers) -> Answers:
         typer.echo(f"  {name:<{width}}  {'text' if stored == 'VARCHAR' else stored.lower()}")
     name = given.name or typer.prompt("\nName of the table in SQL", default=schema.name)
     typer.echo(_UNIT)
-    said = _asked("unit", lambda text: _unit(text.strip().lower(), schema))
+    said = _ask_until_readable("unit", lambda text: _unit(text.strip().lower(), schema))
     declared = _columns(schema, skipped=said.id)
     typer.echo(_BUDGET)
-    epsilon = _asked("epsilon", lambda text: float(positive("epsilon", float(text))))
-    delta = _asked(_DELTA, lambda text: float(delta_parameter("delta", float(text))))
+    epsilon = _ask_until_readable("epsilon", lambda text: float(positive("epsilon", float(text))))
+    delta = _ask_until_readable(_DELTA, lambda text: float(delta_parameter("delta", float(text))))
     ledger = given.ledger or typer.prompt(
         "\nFile that remembers all spending", default=f"{name}.ledger"
     )
@@ -81,9 +81,9 @@ def _unit(word: str, schema: Schema) -> Answers:
         answering.unit(Answers(unit="person", id=text.strip(), max_rows=1), schema)
         return text.strip()
 
-    column = _asked("Column that identifies the person", identified)
+    column = _ask_until_readable("Column that identifies the person", identified)
     typer.echo(_ROWS)
-    rows = _asked("max_rows", lambda text: count("max_rows", int(text)))
+    rows = _ask_until_readable("max_rows", lambda text: count("max_rows", int(text)))
     return Answers(unit="person", id=column, max_rows=rows)
 
 
@@ -99,7 +99,7 @@ def _columns(schema: Schema, *, skipped: str | None) -> tuple[tuple[str, str], .
                 declaration(name, text, schema.kinds[name])
             return text.strip()
 
-        text = _asked(name, checked, default="")
+        text = _ask_until_readable(name, checked, default="")
         if text.lower() == _DONE:
             break
         if text:
@@ -107,7 +107,9 @@ def _columns(schema: Schema, *, skipped: str | None) -> tuple[tuple[str, str], .
     return tuple(declared)
 
 
-def _asked(label: str, read: Callable[[str], Value], *, default: str | None = None) -> Value:
+def _ask_until_readable(
+    label: str, read: Callable[[str], Value], *, default: str | None = None
+) -> Value:
     """Ask until the answer can be read."""
     while True:
         text = str(typer.prompt(label, default=default, show_default=False))

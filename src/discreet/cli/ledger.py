@@ -133,7 +133,7 @@ def amend(
             budget = opened.amend(numbers, reason=reason)
             remaining = opened.remaining
         display.lines(f"amended: the budget is {guarantee_text(budget)}")
-        display.note(f"remaining: {display.left(remaining)}")
+        display.note(f"remaining: {display.describe_remaining_budget(remaining)}")
 
 
 @app.command()
@@ -221,7 +221,7 @@ def show_history(opened: ProjectLedger, granted: Mapping[str, str]) -> None:
         table.add_row(*map(Text, cells))
     Console(highlight=False).print(table)
     display.lines(f"spent:     {guarantee_text(opened.spent)}")
-    display.lines(f"remaining: {display.left(opened.remaining)}")
+    display.lines(f"remaining: {display.describe_remaining_budget(opened.remaining)}")
     display.note(f"checkpoint: {opened.ledger.checkpoint()}")
 
 

@@ -31,7 +31,7 @@ def require_affordable(look: Look, expected: Expected) -> None:
 
     if expected.affordable < 1:
         raise budget_exhausted(
-            display.left(look.remaining),
+            display.describe_remaining_budget(look.remaining),
             guarantee_text(expected.price),
             "Spend less, or write a larger budget into the project file.",
         )

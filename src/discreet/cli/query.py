@@ -138,7 +138,10 @@ def query(
             display.beside(caveats(release))
         else:
             display.lines(str(release))
-            display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")
+            display.note(
+                f"remaining: {display.describe_remaining_budget(left)}"
+                f"{free * ' (nothing was charged)'}"
+            )
             if statement:
                 display.lines(f"\n{release.statement}")
         if plot is not None:
@@ -268,7 +271,7 @@ def require_affordable(expected: Preview, left: Guarantee) -> None:
     if expected.affordable > 0 or expected.is_free:
         return
     raise budget_exhausted(
-        display.left(left),
+        display.describe_remaining_budget(left),
         guarantee_text(expected.price),
         "Spend less, or write a larger budget into the project file: nothing was asked yet.",
     )

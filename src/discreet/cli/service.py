@@ -81,7 +81,7 @@ def add(
 
 
 @people.command(name="list")
-def listed(*, machine: Machine = False, project: ProjectFile = Path("discreet.toml")) -> None:
+def list_people(*, machine: Machine = False, project: ProjectFile = Path("discreet.toml")) -> None:
     """Show who may come in, and their budgets.
 
     discreet service people list

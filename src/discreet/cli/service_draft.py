@@ -48,7 +48,7 @@ def add_service(place: Path) -> None:
 
 def _lines(project: Project) -> Iterator[str]:
     """The record, with what the project file says already; each gap with what is to be written."""
-    known = _known(project)
+    known = _derive_known_fields(project)
     for name, asked in ASKED.items():
         if name == "review_date":
             yield f"# review_date = 2027-01-31  # {asked}"
@@ -58,7 +58,7 @@ def _lines(project: Project) -> Iterator[str]:
             yield f'{name} = ""  # {asked}'
 
 
-def _known(project: Project) -> dict[str, str]:
+def _derive_known_fields(project: Project) -> dict[str, str]:
     """What follows from the rest of the file, and from differential privacy itself."""
     units = {
         protection_text(each.unit): None

@@ -168,7 +168,7 @@ def has_state(project: Path) -> bool:
 def everybody(project: Path) -> list[dict[str, Any]]:
     """Everybody with their budgets, for the owner at the machine."""
     with state_of(project) as state:
-        found = state.read_now(people.listed, after="", count=10_000)
+        found = state.read_now(people.list_people, after="", count=10_000)
         granted = {each.id: state.read_now(grants.of_person, each.id) for each in found}
     return [
         {
@@ -192,7 +192,7 @@ def tokens_of(project: Path, name: str) -> list[dict[str, str]]:
     """Somebody's valid tokens, as a table has them."""
     with state_of(project) as state:
         person = state.read_now(people.require, name)
-        found = state.read_now(tokens.listed, person=person.id)
+        found = state.read_now(tokens.list_tokens, person=person.id)
     return [
         {"id": each.id, "label": each.label, "made": _day(each.created_at)}
         | {"ends": _day(each.expires_at)}

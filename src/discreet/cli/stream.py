@@ -155,7 +155,7 @@ def stream(
                 display.note(opening_note(opened, max_events=max_events, person=person))
             listen(opened, stop_after, publish, machine=machine)
             if not machine:
-                display.note(f"remaining: {display.left(curator.remaining)}")
+                display.note(f"remaining: {display.describe_remaining_budget(curator.remaining)}")
 
 
 def opening_note(opened: LiveStream, *, max_events: int | None, person: str | None) -> str:

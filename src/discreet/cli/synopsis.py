@@ -27,7 +27,7 @@ from discreet.cli.options import (
     Rho,
 )
 from discreet.cli.query import require_affordable, require_picture
-from discreet.cli.synopsis_options import MechanismName, maker, named
+from discreet.cli.synopsis_options import MechanismName, maker, parse_attributes
 from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def synopsis(
         require_folders(output, plot, plot_errors)
         spend = spending.required_spend(epsilon, delta, rho)
         paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
-        columns, expressions = named(attributes)
+        columns, expressions = parse_attributes(attributes)
         make = maker(mechanism, rounds)
         if dry_run:
             with opening.look(project) as ahead, opening.busy("looking ahead"):
@@ -146,12 +146,15 @@ def synopsis(
             left, free = curator.remaining, curator.spent == before
         counts = made.table(*shown)
         if machine:
-            display.as_json(told(made, counts, marginals, left))
+            display.as_json(collect_synopsis_fields(made, counts, marginals, left))
         else:
             display.lines(str(made))
             show_noise(made, marginals)
             display.lines(str(counts))
-            display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")
+            display.note(
+                f"remaining: {display.describe_remaining_budget(left)}"
+                f"{free * ' (nothing was charged)'}"
+            )
         write(counts, output)
         draw(made, workload, shown, plot=plot, plot_errors=plot_errors)
 
@@ -266,7 +269,9 @@ def show_noise(made: SynopsisRelease, ways: int) -> None:
         display.note(f"and {len(rows) - _SHOWN} more")
 
 
-def told(made: SynopsisRelease, counts: Release, ways: int, left: Guarantee) -> dict[str, object]:
+def collect_synopsis_fields(
+    made: SynopsisRelease, counts: Release, ways: int, left: Guarantee
+) -> dict[str, object]:
     """A synopsis for machines."""
     return {
         "synopsis": made.id,

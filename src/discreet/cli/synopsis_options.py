@@ -18,7 +18,7 @@ class MechanismName(StrEnum):
     MWEM = "mwem"
 
 
-def named(texts: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+def parse_attributes(texts: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """Columns by name, and expressions by the name before their ``=``.
 
     >>> named(["sex,race", "age=FLOOR(age / 10)"])

@@ -167,7 +167,9 @@ def synth(
             return
         display.lines(str(made))
         display.note(f"{sampled.rows:,} rows{'' if out is None else f' written: {out}'}")
-        display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")
+        display.note(
+            f"remaining: {display.describe_remaining_budget(left)}{free * ' (nothing was charged)'}"
+        )
 
 
 def _phase(step: FitProgress) -> str:

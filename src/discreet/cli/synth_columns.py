@@ -11,7 +11,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.spelling import did_you_mean
 
 
-def listed(text: str | None) -> list[str] | None:
+def parse_column_names(text: str | None) -> list[str] | None:
     """Names with commas between them, those that have one in quotes; None without the option.
 
     >>> listed('Status, "city, country"')
@@ -41,7 +41,7 @@ def column_choices(
     assert isinstance(entry, PrivateEntry)
     declared = {n for n, each in entry.columns.items() if not isinstance(each, Text | Discovered)}
     order = [name for name in entry.columns if name in declared]
-    wanted, complete = listed(columns), listed(never_missing) or []
+    wanted, complete = parse_column_names(columns), parse_column_names(never_missing) or []
     for option, names in (
         ("--columns", wanted or []),
         ("--never-missing", complete),
@@ -51,7 +51,7 @@ def column_choices(
             if name not in declared:
                 raise _unknown(option, name, order, project, table)
     chosen: list[str] | Mapping[str, Any] | None = wanted
-    generated = listed(identifiers) or []
+    generated = parse_column_names(identifiers) or []
     if generated:
         from discreet.synthetic.encoding.identifier_column import IdentifierColumn
 

@@ -119,4 +119,6 @@ def synth_tables(
         for name, table in sampled.items():
             where = "" if out is None else f" written: {out / f'{name}{suffix}'}"
             display.note(f"{table.rows:,} rows{where or f' of {name}'}")
-        display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")
+        display.note(
+            f"remaining: {display.describe_remaining_budget(left)}{free * ' (nothing was charged)'}"
+        )

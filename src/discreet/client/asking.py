@@ -32,7 +32,7 @@ class Asking:
         self._patience = patience
         self._progress = progress
 
-    def paid(self, path: str, body: object) -> dict[str, Any]:
+    def ask_paid_question(self, path: str, body: object) -> dict[str, Any]:
         """The finished job of something that is paid for, once."""
         wait = min(_MOST_WAIT, self.transport.timeout / 2, self._patience)
         return self._done(

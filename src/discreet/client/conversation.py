@@ -49,12 +49,12 @@ class RemoteConversation:
         return found
 
     @property
-    def left(self) -> int:
+    def updates_left(self) -> int:
         """Updates that are still paid for, as of the last answer."""
         return int(self._told["left"])
 
     @property
-    def asked(self) -> int:
+    def questions_asked(self) -> int:
         """Questions that were answered with a part of the data."""
         return int(self._told["asked"])
 
@@ -73,7 +73,7 @@ class RemoteConversation:
         view = self._asking.keyed(f"conversations/{self._id}/questions", {"where": where})
         replies = [reply_of(each) for each in view["result"]["replies"]]
         if replies:
-            asked = max(self.asked, *(reply.number for reply in replies))
+            asked = max(self.questions_asked, *(reply.number for reply in replies))
             self._told = {**self._told, "left": replies[-1].left, "asked": asked}
         return replies
 
@@ -89,7 +89,8 @@ class RemoteConversation:
 
     def __repr__(self) -> str:
         """Only what is public."""
-        return f"RemoteConversation({self._id!r}, asked={self.asked}, left={self.left})"
+        so_far = f"asked={self.questions_asked}, left={self.updates_left}"
+        return f"RemoteConversation({self._id!r}, {so_far})"
 
     def _estimate(self) -> dict[str, Any]:
         found: dict[str, Any] = self._asking.free(f"conversations/{self._id}/estimate", {})[

@@ -43,7 +43,7 @@ from discreet.client.written import (
     accuracy_to_json,
     before_to_json,
     conversation_mechanism,
-    given,
+    drop_none_values,
     left_out_to_json,
     marginals_of,
     not_offered,
@@ -159,10 +159,10 @@ class RemoteCurator:
                 at_most=at_most,
                 left_out=left_out,
             ),
-            **given(paid_before=before_to_json(paid_before)),
+            **drop_none_values(paid_before=before_to_json(paid_before)),
             **self._paying(purpose),
         }
-        return release_of(self._asking.paid("questions", body)["result"])
+        return release_of(self._asking.ask_paid_question("questions", body)["result"])
 
     def frame(self, table: str) -> Any:
         """A table to build a query from: ``.filter``, ``.group_by``, ``.agg``, ``.release``."""
@@ -194,14 +194,14 @@ class RemoteCurator:
             "queries": {name: text_of(text) for name, text in questions.items()},
             "confidence": confidence,
             **spend_to_json(spend),
-            **given(
+            **drop_none_values(
                 importance=None if importance is None else dict(importance),
                 paid_before=before_to_json(paid_before),
                 left_out=left_out_to_json(left_out),
             ),
             **self._paying(purpose),
         }
-        return batch_of(self._asking.paid("questions", body)["result"])
+        return batch_of(self._asking.ask_paid_question("questions", body)["result"])
 
     def bounds(
         self,
@@ -220,10 +220,10 @@ class RemoteCurator:
             "table": table,
             "column": column,
             **spend_to_json(spend),
-            **given(paid_before=before_to_json(paid_before)),
+            **drop_none_values(paid_before=before_to_json(paid_before)),
             **self._paying(purpose),
         }
-        return bounds_of(self._asking.paid("questions", body)["result"], self.unit)
+        return bounds_of(self._asking.ask_paid_question("questions", body)["result"], self.unit)
 
     # Synopses -----------------------------------------------------------------------------------
 
@@ -246,10 +246,10 @@ class RemoteCurator:
         self._require_own(analyst)
         body = {
             **_synopsis(workload, mechanism, spend),
-            **given(paid_before=before_to_json(paid_before)),
+            **drop_none_values(paid_before=before_to_json(paid_before)),
             **self._paying(purpose),
         }
-        made = self._asking.paid("questions", body)["result"]
+        made = self._asking.ask_paid_question("questions", body)["result"]
         return synopsis_of(made, workload.universe)
 
     def synthesize(
@@ -280,7 +280,7 @@ class RemoteCurator:
             "table": table,
             "bins": bins,
             "mechanism": mechanism,
-            **given(
+            **drop_none_values(
                 columns=None if columns is None else list(columns),
                 private_bins=private_bins,
                 ways=ways,
@@ -291,7 +291,7 @@ class RemoteCurator:
             **spend_to_json(spend),
             **self._paying(purpose),
         }
-        return synthetic_of(self._asking.paid("questions", body)["result"])
+        return synthetic_of(self._asking.ask_paid_question("questions", body)["result"])
 
     def synthesize_tables(
         self,
@@ -312,11 +312,11 @@ class RemoteCurator:
             **tables_to_json(
                 parent, children, columns=columns, bins=bins, private_bins=private_bins
             ),
-            **given(paid_before=before_to_json(paid_before)),
+            **drop_none_values(paid_before=before_to_json(paid_before)),
             **spend_to_json(spend),
             **self._paying(purpose),
         }
-        return tables_of(self._asking.paid("questions", body)["result"])
+        return tables_of(self._asking.ask_paid_question("questions", body)["result"])
 
     def preview_tables(
         self,
@@ -358,10 +358,12 @@ class RemoteCurator:
         self._require_own(analyst)
         body = {
             **fit_to_json(estimator, text, target=target, spend=spend),
-            **given(paid_before=before_to_json(paid_before)),
+            **drop_none_values(paid_before=before_to_json(paid_before)),
             **self._paying(purpose),
         }
-        made: FittedModel = fitted(estimator, self._asking.paid("questions", body)["result"])
+        made: FittedModel = fitted(
+            estimator, self._asking.ask_paid_question("questions", body)["result"]
+        )
         return made
 
     def preview_fit(
@@ -398,7 +400,7 @@ class RemoteCurator:
             **spend_to_json(spend),
             **self._paying(purpose),
         }
-        opened = self._asking.paid("questions", body)["result"]["conversation"]
+        opened = self._asking.ask_paid_question("questions", body)["result"]["conversation"]
         return RemoteConversation(self._asking, opened, universe)
 
     def round(
@@ -432,7 +434,7 @@ class RemoteCurator:
             "spend": spend_to_json(spend),
             "protects": "analyst" if isinstance(protects, units.OneAnalyst) else "query",
             "promise": spend_to_json(promise),
-            **given(
+            **drop_none_values(
                 ways=None if asked is None else asked.ways,
                 closes=None if closes is None else closes.isoformat(),
                 purpose=purpose,
@@ -532,7 +534,7 @@ class RemoteCurator:
         return chosen(self.accounts(), purpose=self.purpose, account=self.account)
 
     def _paying(self, purpose: str | None) -> dict[str, Any]:
-        return given(
+        return drop_none_values(
             purpose=self.purpose if purpose is None else purpose,
             account=self.account,
         )
@@ -562,7 +564,7 @@ def _sql(
         "sql": text_of(text),
         "confidence": confidence,
         **spend_to_json(spend),
-        **given(
+        **drop_none_values(
             accuracy=accuracy_to_json(accuracy),
             rows_at_least=rows_at_least,
             at_most=None if at_most is None else spend_to_json(at_most),

@@ -94,14 +94,14 @@ def register(shell: Any) -> None:
         --preview tells the errors and costs nothing. Alone it says what remains.
         """
         try:
-            return asked(shell.user_ns, line, cell)
+            return answer_line_or_cell(shell.user_ns, line, cell)
         except DiscreetError as refusal:
             raise UsageError(str(refusal)) from refusal
 
     shell.register_magic_function(discreet, magic_kind="line_cell", magic_name=NAME)
 
 
-def asked(space: dict[str, Any], line: str, cell: str | None) -> Any:
+def answer_line_or_cell(space: dict[str, Any], line: str, cell: str | None) -> Any:
     """What a line or a cell asks, answered; kept in a variable of the notebook where it says so."""
     options = MagicOptions.parse(line)
     if cell is not None and options.text:

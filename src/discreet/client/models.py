@@ -12,7 +12,7 @@ from typing import Any
 
 from discreet.client import loaded
 from discreet.client.answers import guarantee_of
-from discreet.client.written import given, not_offered, spend_to_json, text_of
+from discreet.client.written import drop_none_values, not_offered, spend_to_json, text_of
 from discreet.core.events.event import from_json as event_from_json
 from discreet.core.guarantee import Guarantee
 from discreet.core.source import FitsMoments, FitsRows, not_from_moments
@@ -57,14 +57,14 @@ def fit_to_json(
             remedy="Use one of them; classes of one's own stay with a curator of one's own.",
         )
     parameters = loaded.saved_models().parameters_of(estimator)
-    parts = {_RENAMED.get(name, name): _listed(each) for name, each in parameters.items()}
+    parts = {_RENAMED.get(name, name): _unwrap_arrays(each) for name, each in parameters.items()}
     if "centring" in parts and parts["centring"] is None:
         parts["centring"] = 0  # what is left out would be the usual share
     return {
         "kind": "fit",
         "model": _WORDS[form.tag],
         "sql": text_of(text),
-        **given(target=target, **parts),
+        **drop_none_values(target=target, **parts),
         **spend_to_json(spend),
     }
 
@@ -98,11 +98,11 @@ def fit_preview_of(plain: Mapping[str, Any], unit: PrivacyUnit) -> Any:
     )
 
 
-def _listed(value: Any) -> Any:
+def _unwrap_arrays(value: Any) -> Any:
     """Arrays, which models are saved with, as lists."""
     match value:
         case {"array": values}:
             return values
         case list():
-            return [_listed(each) for each in value]
+            return [_unwrap_arrays(each) for each in value]
     return value

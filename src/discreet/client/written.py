@@ -83,7 +83,7 @@ def tables_to_json(
         "parent": parent,
         "children": [children] if isinstance(children, str) else list(children),
         "bins": bins,
-        **given(columns=names, private_bins=private_bins),
+        **drop_none_values(columns=names, private_bins=private_bins),
     }
 
 
@@ -122,7 +122,7 @@ def accuracy_to_json(wanted: Accuracy) -> Any:
             received=type(wanted).__name__,
             remedy="Write accuracy={'n': dp.Within(5)}.",
         )
-    return given(
+    return drop_none_values(
         within=wanted.error, confidence=wanted.confidence, rows_at_least=wanted.rows_at_least
     )
 
@@ -131,7 +131,7 @@ def left_out_to_json(wanted: WantedRest | None) -> dict[str, Any] | None:
     """What is wanted of what limits left out."""
     if wanted is None:
         return None
-    return given(
+    return drop_none_values(
         share=wanted.share,
         rows_at_most=wanted.rows_at_most,
         groups_at_most=wanted.groups_at_most,
@@ -153,7 +153,7 @@ def before_to_json(wanted: BeforeWord | None) -> str | None:
     return str(word)
 
 
-def given(**parts: Any) -> dict[str, Any]:
+def drop_none_values(**parts: Any) -> dict[str, Any]:
     """A JSON object of what is not None."""
     return {name: value for name, value in parts.items() if value is not None}
 

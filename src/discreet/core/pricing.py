@@ -52,17 +52,17 @@ class Priced:
 
 def certified_epsilon(accountant: Certifies, event: Any, delta: Fraction) -> float:
     """The accountant's epsilon; infinity, which always holds, where floats have no room for it."""
-    given = _given(accountant, delta)
+    given = _round_for_accountant(accountant, delta)
     return within_floats(lambda: accountant.epsilon(event, given), math.inf)
 
 
 def certified_delta(accountant: Certifies, event: Any, epsilon: Fraction) -> float:
     """The accountant's delta; one, which always holds, where floats have no room for it."""
-    given = _given(accountant, epsilon)
+    given = _round_for_accountant(accountant, epsilon)
     return within_floats(lambda: accountant.delta(event, given), 1.0)
 
 
-def _given(accountant: Certifies, number: Fraction) -> Number:
+def _round_for_accountant(accountant: Certifies, number: Fraction) -> Number:
     """The delta, or epsilon, that an accountant is asked about.
 
     Where those of events add up to the number itself, the float below it would be too small.

@@ -105,7 +105,7 @@ for _kind, _form in FORMS.items():
 KINDS: dict[str, type] = {form.tag: kind for kind, form in FORMS.items()}
 
 
-def written(value: object) -> str:
+def write_frozen_text(value: object) -> str:
     """A guarantee or unit as one text; plain values and tuples of them as Python writes them.
 
     >>> written((PureDP(epsilon=1, unit=Row()), 2))
@@ -113,10 +113,10 @@ def written(value: object) -> str:
     """
     form = FORMS.get(type(value))
     if form is not None:
-        inside = (f"{name}={written(part)}" for name, part in form.parts(value))
+        inside = (f"{name}={write_frozen_text(part)}" for name, part in form.parts(value))
         return f"{form.tag}({', '.join(inside)})"
     if type(value) is tuple:
-        return f"({', '.join(map(written, value))}{',' if len(value) == 1 else ''})"
+        return f"({', '.join(map(write_frozen_text, value))}{',' if len(value) == 1 else ''})"
     return repr(value)
 
 

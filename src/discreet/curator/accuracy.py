@@ -129,7 +129,7 @@ def cheapest(
             return RenyiDP(alpha=alpha, epsilon=amount * float(alpha))
         return PureDP(epsilon=amount)
 
-    def kept(planned: PlannedQuery, only: str | None = None) -> bool:
+    def meets_wanted_errors(planned: PlannedQuery, only: str | None = None) -> bool:
         return all(each.is_kept(planned) for name, each in wanted.items() if only in (None, name))
 
     concentrated = isinstance(budget.currency, Rhos | RhosAndDeltas | RenyiAt)
@@ -138,7 +138,7 @@ def cheapest(
         needs: dict[object, float] = {}
         for name, each in wanted.items():
             alone = replace(query, aggregates=(each.aggregate,))
-            need = _least(lambda x, n=name, q=alone: kept(asked(q, spend(x)), n))  # type: ignore[misc]
+            need = _least(lambda x, n=name, q=alone: meets_wanted_errors(asked(q, spend(x)), n))  # type: ignore[misc]
             measure = each.aggregate.additive
             needs[measure] = max(need, needs.get(measure, 0.0))
         total = sum(needs.values())
@@ -146,10 +146,10 @@ def cheapest(
         emphasis = tuple((needs[part.measure] / total) ** power for part in base.parts)
         while True:
             made = replace(asked(query, spend(total)), emphasis=emphasis)
-            if kept(made):
+            if meets_wanted_errors(made):
                 return made
             total *= 1 + 1e-6
-    return asked(query, spend(_least(lambda x: kept(asked(query, spend(x))))))
+    return asked(query, spend(_least(lambda x: meets_wanted_errors(asked(query, spend(x))))))
 
 
 def _least(enough: Callable[[float], bool]) -> float:

@@ -15,7 +15,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import positive
 from discreet.curator.budget import PrivacyBudget, as_written
 from discreet.curator.context import Context, tables_read
-from discreet.curator.left_out import left_out_release, require_left_out, told
+from discreet.curator.left_out import describe_left_out_report, left_out_release, require_left_out
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
@@ -58,9 +58,9 @@ def answer_batch(
 ) -> Batch:
     """The releases of several queries; the stored ones if this analyst has them."""
     require_left_out(left_out)
-    texts = {name: text_of(text) for name, text in _named(questions).items()}
+    texts = {name: text_of(text) for name, text in _require_names(questions).items()}
     weights = _weights(texts, importance)
-    queries = tuple(_read(context, name, text) for name, text in texts.items())
+    queries = tuple(_read_named_query(context, name, text) for name, text in texts.items())
     plan = planned_batch(context, queries, weights, spend, left_out=left_out)
     level = confidence_level(confidence)
 
@@ -95,10 +95,10 @@ def answer_batch(
             from_dict=lambda stored: (str(stored["batch"]), Drawn.from_dict(stored["drawn"])),
         ),
     )
-    return _made(texts, plan, drawn, context, number=number, confidence=level)
+    return _make_batch(texts, plan, drawn, context, number=number, confidence=level)
 
 
-def _read(context: Context, name: str, text: str) -> Query:
+def _read_named_query(context: Context, name: str, text: str) -> Query:
     with _named_in_refusals(name):
         return context.query(text)
 
@@ -149,7 +149,7 @@ def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Kn
         "snapshots": snapshots,
         "rows": tuple(map(context.declared_rows, tables)),
         **bounded_by(*plan.planned),
-        **({} if plan.left_out is None else {"left_out": plan.left_out.asked}),
+        **({} if plan.left_out is None else {"left_out": plan.left_out.requested_report}),
     }
     return Known(
         identity("batch", parts),
@@ -159,7 +159,7 @@ def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Kn
     )
 
 
-def _made(
+def _make_batch(
     texts: Mapping[str, str],
     questions: Questions,
     drawn: Drawn,
@@ -197,7 +197,7 @@ def _made(
                 guarantee=guarantee,
                 event=questions.paid_event,
                 warnings=warnings_of(planned, answers, people_at_most(context, planned.query)),
-                statement={**statement(planned, budget), **told(report)},
+                statement={**statement(planned, budget), **describe_left_out_report(report)},
                 left_out=report,
             )
     releases = {name: best.get(name, plain[name]) for name in texts}
@@ -230,7 +230,7 @@ def _report(
     )
 
 
-def _named(questions: object) -> Mapping[str, Any]:
+def _require_names(questions: object) -> Mapping[str, Any]:
     """Questions or their weights, if each has a name."""
     if isinstance(questions, Mapping):
         return questions
@@ -244,7 +244,7 @@ def _named(questions: object) -> Mapping[str, Any]:
 
 def _weights(texts: Mapping[str, str], given: Mapping[str, float] | None) -> tuple[float, ...]:
     """How much the cells of each question count, one unless given; no other names."""
-    weights = {} if given is None else dict(_named(given))
+    weights = {} if given is None else dict(_require_names(given))
     unknown = sorted(set(weights) - set(texts))
     if not texts or unknown:
         raise InvalidParameter(
@@ -269,7 +269,7 @@ def _agreed(questions: Questions, drawn: Drawn) -> list[dict[int, Agreed]]:
     values, terms = questions.agreed(drawn), questions.terms()
     return [
         {
-            place: Agreed(values[slot][questions.asked(number)], terms[slot])
+            place: Agreed(values[slot][questions.find_asked_cells(number)], terms[slot])
             for place, slot in enumerate(slots)
             if slot in values
         }

@@ -31,7 +31,7 @@ from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import exact
 from discreet.core.unit import Person, PrivacyUnit, Replace, TickWindow
-from discreet.core.written import FORMS, written
+from discreet.core.written import FORMS, write_frozen_text
 from discreet.ledger import LedgerTerms
 from discreet.relational.identity.identity import FORM
 from discreet.relational.schema.agreement import one_limit
@@ -255,7 +255,7 @@ class PrivacyBudget:
 
     def remaining(self, left: Amounts) -> Guarantee:
         """What may still be spent, rounded down."""
-        return self.currency.left(left)
+        return self.currency.write_amounts_rounded_down(left)
 
     def spent(self, amounts: Amounts) -> Guarantee:
         """What was spent, rounded up."""
@@ -305,7 +305,7 @@ def unit_text(unit: PrivacyUnit) -> str:
     if isinstance(unit, Replace):
         return f"Replace(unit={unit_text(unit.unit)})"
     if not isinstance(unit, Person):
-        return written(unit)
+        return write_frozen_text(unit)
     bounds = f"max_rows={unit.max_rows}, max_groups={unit.max_groups}"
     bounds += f", max_rows_per_group={unit.max_rows_per_group}"
     if unit.of is not None:

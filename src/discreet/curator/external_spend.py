@@ -111,7 +111,7 @@ def _amounts(guarantee: Guarantee, budget: PrivacyBudget) -> Amounts:
         case ApproxDP(epsilon=epsilon, delta=delta) if budget.name == "epsilon+delta":
             return budget.currency.price(Approximate(epsilon=epsilon, delta=delta), None)
     try:
-        return budget.currency.read(replace(guarantee, unit=budget.unit), steps_up)
+        return budget.currency.read_amounts(replace(guarantee, unit=budget.unit), steps_up)
     except Mismatch:
         raise Mismatch(
             code="spend_notion",

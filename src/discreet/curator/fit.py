@@ -133,13 +133,13 @@ class FitRequest(Generic[Fitted]):
         else:
             event, fitted = fitter.fit_rows(privacy, self.columns, self._rows)
 
-        def told() -> Fitted:
+        def fit_and_add_facts() -> Fitted:
             made = fitted()
             made.facts_ = {**getattr(made, "facts_", {}), **self._facts()}
             made.guarantee_ = promised(spend, event).per(self.context.unit)
             return made  # type: ignore[no-any-return]
 
-        return event, told
+        return event, fit_and_add_facts
 
     def privacy(self, spend: Guarantee) -> Privacy:
         """What the noise is for: the unit, of which the engine keeps so many rows."""
@@ -172,7 +172,7 @@ class FitRequest(Generic[Fitted]):
         text = f"{name} of {', '.join(self.columns.features)} from {tables}"
         return text if self.columns.target is None else f"{text}, to predict {self.columns.target}"
 
-    def known(self, spend: Guarantee) -> Known:
+    def identify_question(self, spend: Guarantee) -> Known:
         """Equal for the same fit to the same data; new each time where that is unsure."""
         from discreet.learn.saved_models import parameters_of
         from discreet.learn.tags import FORMS
@@ -254,14 +254,14 @@ def fit_model(
             paid_before=paid_before,
         ),
         Storage(
-            known=lambda: request.known(spend),
-            to_dict=lambda model: {} if request.own else _kept(model),
+            known=lambda: request.identify_question(spend),
+            to_dict=lambda model: {} if request.own else _wrap_model_for_ledger(model),
             from_dict=lambda stored: _restored(request.estimator, stored),
         ),
     )
 
 
-def _kept(model: Any) -> dict[str, object]:
+def _wrap_model_for_ledger(model: Any) -> dict[str, object]:
     """What the ledger keeps: the whole of the model, which is released anyway."""
     from discreet.learn.saved_models import model_to_dict
 

@@ -139,7 +139,7 @@ def clearer(
 def _a_number(text: str, column: str, translate: Translate) -> bool:
     try:
         made = ColumnTotals.of(text, [column], translate)
-        made.translated(translate, made.asked(needed=None, label=None))
+        made.translated(translate, made.write_question_for_sums(needed=None, label=None))
     except DiscreetError as error:
         return error.code != "fit_not_numbers"
     return True

@@ -47,7 +47,7 @@ def keep_snapshot(context: Context, path: str | os.PathLike[str]) -> tuple[str, 
     Tables whose version the owner named are left out: the name stands for it.
     """
     _require_owner(context)
-    made = {name: _kept(context, name) for name in _unnamed(context)}
+    made = {name: _digest_table(context, name) for name in _unnamed(context)}
     context.require_unchanged()
     content = _sealed(context.ledger.chain.owner(), made)
     target = Path(path)
@@ -75,7 +75,7 @@ def same_snapshot(context: Context, path: str | os.PathLike[str]) -> tuple[str, 
             remedy="Keep it with `discreet snapshot keep`, or curator.keep_snapshot(path), while "
             "it is as it was.",
         )
-    now = {name: _kept(context, name) for name in names}
+    now = {name: _digest_table(context, name) for name in names}
     context.require_unchanged()
     other = [name for name in names if now[name].content != before[name].content]
     if other:
@@ -106,7 +106,7 @@ def _unnamed(context: Context) -> list[str]:
     return [name for name in database.names() if database.label(name) is None]
 
 
-def _kept(context: Context, name: str) -> KeptTable:
+def _digest_table(context: Context, name: str) -> KeptTable:
     key = context.ledger.chain.owner()
     return KeptTable(context.version(name), key.tag("content", *_content(context.database, name)))
 

@@ -55,7 +55,7 @@ def _discovered(planned: Discovering) -> dict[str, Any]:
         "people_at_least": rule.min_people,
         "kept_half_at": rule.people_for(0.5),
         "kept_95_at": rule.people_for(0.95),
-        "counts_published": planned.counted is not None,
+        "counts_published": planned.published_measure is not None,
     }
 
 

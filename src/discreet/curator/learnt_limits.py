@@ -68,13 +68,13 @@ class LearntLimits:
         raise InvalidParameter(
             code="no_limit_found",
             expectation=f"a limit of the ladder up to {self.asked.ladder[-1]:,} that keeps "
-            f"{keeping:.4g} of {max(self.total, 0):,.0f} {self._counted}",
+            f"{keeping:.4g} of {max(self.total, 0):,.0f} {self._counted_kind}",
             remedy="It was paid for all the same. Keep less, spend more, or ask with a longer "
             "ladder.",
         )
 
     @property
-    def _counted(self) -> str:
+    def _counted_kind(self) -> str:
         return "rows" if self.asked.columns else "people"
 
     def __repr__(self) -> str:
@@ -137,7 +137,7 @@ def learn_limits(
     query, planned = planned_limits(context, asked, spend)
     measurement = planned.measurement(context.database)
 
-    def counted() -> MeasuredValues:
+    def release_counts() -> MeasuredValues:
         return measurement.release(context.database)
 
     measured = buy(
@@ -147,7 +147,7 @@ def learn_limits(
             purpose=purpose,
             spend=planned.spend,
             reads=(query,),
-            offer=lambda: offer_of(context, planned, counted, asked.words),
+            offer=lambda: offer_of(context, planned, release_counts, asked.words),
             paid_before=paid_before,
         ),
         Storage(

@@ -42,7 +42,7 @@ def require_left_out(left_out: object) -> None:
 
 def reported(planned: PlannedQuery) -> dict[str, Any]:
     """The report as part of a question's identity; nothing where there is none."""
-    return {} if planned.left_out is None else {"left_out": planned.left_out.asked}
+    return {} if planned.left_out is None else {"left_out": planned.left_out.requested_report}
 
 
 def left_out_release(
@@ -63,7 +63,9 @@ def left_out_release(
     if not isinstance(report, PlannedLeftOut) or measured.left_out is None:
         return None
     answers = []
-    for (column, noised), values in zip(report.named(), measured.left_out, strict=True):
+    for (column, noised), values in zip(
+        report.name_report_columns(), measured.left_out, strict=True
+    ):
         shown = tuple(in_units(values, noised).tolist())
         term = NoisyMeasure(number, f"{name}.{column}", noised.distribution, shown)
         answers.append(
@@ -83,7 +85,7 @@ def left_out_release(
     )
 
 
-def told(release: Release | None) -> dict[str, Any]:
+def describe_left_out_report(release: Release | None) -> dict[str, Any]:
     """What the statement of the answer says of its report: numbers that were paid for."""
     if release is None:
         return {}
@@ -142,7 +144,7 @@ def _statement(
         **{name: about[name] for name in ("tables", "public_tables", "reached_through")},
         "software": software(),
         "in_a_batch": planned.settled is not None,
-        "cells": report.counted(planned.query).keys.cells,
+        "cells": report.make_report_query(planned.query).keys.cells,
         "active_limits": [],
         "measures": [
             {
@@ -153,6 +155,6 @@ def _statement(
                 "rows_per_unit": part.contributions.rows,
                 "rows_per_unit_in_a_group": part.contributions.most,
             }
-            for part, (name, noised) in zip(report.parts, report.named(), strict=True)
+            for part, (name, noised) in zip(report.parts, report.name_report_columns(), strict=True)
         ],
     }

@@ -22,13 +22,13 @@ from discreet.relational.sql.translate import query_from
 def people_at_most(context: Context, query: Query) -> int | None:
     """The most people that the private tables of a query hold; None where nobody said so."""
     declared = dict(context.declared_rows(tables_read(query)))
-    known = [_counted(context, table) or rows for table, rows in declared.items()]
+    known = [_count_rows_if_public(context, table) or rows for table, rows in declared.items()]
     if not known or MOST_ROWS in known:
         return None
     return sum(known)
 
 
-def _counted(context: Context, table: str) -> int | None:
+def _count_rows_if_public(context: Context, table: str) -> int | None:
     """The number of rows where each is a person that may be exchanged, not added or removed."""
     if context.unit != Replace(Row()):
         return None

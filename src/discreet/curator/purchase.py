@@ -31,7 +31,7 @@ from discreet.accounting.adaptive.steps import Amounts
 from discreet.core.errors import EngineFailed
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
-from discreet.core.written import written
+from discreet.core.written import write_frozen_text
 from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore, require_paid_before
 from discreet.curator.stored_answer import Known, Stored
@@ -111,7 +111,7 @@ class Reservation:
     context: Context
     id: str
 
-    def read(self, compute: Callable[[], Result]) -> Result:
+    def read_private_data(self, compute: Callable[[], Result]) -> Result:
         """Run what reads private data; a failure ends the reservation, which stays spent.
 
         Any failure becomes the one code that says nothing. All its statements see one state of
@@ -175,7 +175,9 @@ def buy(
         )
     except _AnsweredMeanwhileError as found:
         return storage.from_dict(found.stored)
-    result, kept = reservation.read(lambda: _with_form(offer.product(), known, storage))
+    result, kept = reservation.read_private_data(
+        lambda: _with_form(offer.product(), known, storage)
+    )
     reservation.commit(kept)
     return result
 
@@ -264,7 +266,7 @@ def _reserved(
         query=known.identity,
         charge=charge,
         event=offer.event.to_json(),
-        detail={**offer.detail, **named, "spend": written(purchase.spend), **admitted},
+        detail={**offer.detail, **named, "spend": write_frozen_text(purchase.spend), **admitted},
         any_snapshot=known.any_snapshot,
         admit=still,
         id=context.reservation_id(),
@@ -291,4 +293,4 @@ def _with_form(
     result: Result, known: Known, storage: Storage[Result]
 ) -> tuple[Result, Mapping[str, object]]:
     """An answer with the form in which the ledger keeps it."""
-    return result, known.kept(storage.to_dict(result))
+    return result, known.add_split_to_release(storage.to_dict(result))

@@ -14,7 +14,12 @@ from discreet.core.guarantee import Guarantee
 from discreet.curator.accuracy import NO_GOAL, AccuracyGoal, cheapest
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
-from discreet.curator.left_out import left_out_release, reported, require_left_out, told
+from discreet.curator.left_out import (
+    describe_left_out_report,
+    left_out_release,
+    reported,
+    require_left_out,
+)
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
@@ -84,10 +89,10 @@ def answer_sql(
         measured = planned.measurement(context.database).release(context.database)
         return release(planned, measured, number=random_id(96)), measured
 
-    def read(stored: Stored) -> tuple[Release, Any]:
+    def read_stored_release(stored: Stored) -> tuple[Release, Any]:
         """As it was made; at another confidence or asked differently, from the same values."""
         made, measured = Release.from_json(str(stored["release"])), stored["measured"]
-        if made.confidence != level or stored.get(_ASKED) not in (None, known().asked):
+        if made.confidence != level or stored.get(_ASKED) not in (None, known().whole_identity):
             values = MeasuredValues.from_dict(measured)
             order = stored.get(_ORDER)
             about = (planned, values) if order is None else in_order(planned, values, order)
@@ -113,10 +118,10 @@ def answer_sql(
             to_dict=lambda made: {
                 "release": made[0].to_json(),
                 "measured": made[1].to_dict(),
-                _ASKED: known().asked,
+                _ASKED: known().whole_identity,
                 _ORDER: measure_order(planned),
             },
-            from_dict=read,
+            from_dict=read_stored_release,
         ),
     )
     return bought
@@ -297,6 +302,6 @@ def _release(
         guarantee=promised_by(planned.price, planned.paid_charges).per(context.unit),
         event=planned.paid_event,
         warnings=warnings_of(planned, answers, people_at_most(context, planned.query)),
-        statement={**statement(planned, context.budget), **told(report)},
+        statement={**statement(planned, context.budget), **describe_left_out_report(report)},
         left_out=report,
     )

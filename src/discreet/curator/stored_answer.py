@@ -42,11 +42,11 @@ class Known:
     whole: str | None = None
 
     @property
-    def asked(self) -> str:
+    def whole_identity(self) -> str:
         """The identity of the whole question, with all that is computed from what it measures."""
         return self.identity if self.whole is None else self.whole
 
-    def kept(self, release: Mapping[str, object]) -> Mapping[str, object]:
+    def add_split_to_release(self, release: Mapping[str, object]) -> Mapping[str, object]:
         """What the ledger is to keep: a release with the split it was made with."""
         return release if self.allocation is None else {**release, SPLIT: dict(self.allocation)}
 
@@ -57,7 +57,7 @@ class Known:
         if self.any_snapshot is None:
             found = account.find(analyst=analyst, query=self.identity)
         else:
-            paid = self._paid(account, analyst)
+            paid = self._find_paid_answer(account, analyst)
             found = paid.release if paid is not None and paid.query == self.identity else None
         if found is None or self.allocation not in (None, found.get(SPLIT)):
             return None
@@ -69,14 +69,14 @@ class Known:
         Content is never compared: a name that the owner gave, and changed, says that the data
         changed. Where there is none, a file that was touched looks like one that was rewritten.
         """
-        paid = None if self.anew else self._paid(account, analyst)
+        paid = None if self.anew else self._find_paid_answer(account, analyst)
         if paid is None or paid.query == self.identity or paid.was_free:
             return None
         before = paid.detail.get("snapshots", {})
         named = all([*before.values(), *self.snapshots.values()])
         return None if named and before != dict(self.snapshots) else paid
 
-    def _paid(self, account: LedgerAccount, analyst: str) -> PaidAnswer | None:
+    def _find_paid_answer(self, account: LedgerAccount, analyst: str) -> PaidAnswer | None:
         if self.any_snapshot is None:
             return None
         return account.find_paid(

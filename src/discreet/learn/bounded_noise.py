@@ -32,7 +32,7 @@ from discreet.core.guarantee import ZCDP, ApproxDP, PureDP
 from discreet.core.parameters import Number, exact
 from discreet.learn.exact_sums import Whole
 from discreet.learn.privacy import Privacy
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.for_spend import LaplaceInRho, readings
 from discreet.mechanisms.grid import LIMIT, floor_log2, sqrt_above
 from discreet.noise import rounded_gaussian, rounded_max_norm
@@ -95,7 +95,7 @@ class BoundedNoise:
         """What all groups together cost."""
         kept = self._law
         event = Pure(epsilon=kept) if self.pure else GaussianEvent(kept)
-        return marked(event, self.privacy.randomness)
+        return mark_unprotected_event(event, self.privacy.randomness)
 
     def deviation(self, place: int) -> float:
         """The standard deviation of one coordinate of a group, in units."""
@@ -134,9 +134,9 @@ class BoundedNoise:
 
     def _scale(self, group: SumGroup) -> Fraction:
         if self.pure:
-            return self.privacy.moved / (exact(self._law) * exact(group.share))
+            return self.privacy.rows_that_differ / (exact(self._law) * exact(group.share))
         wide = sqrt_above(group.size / exact(group.share))
-        return exact(self._law) * self.privacy.moved * wide
+        return exact(self._law) * self.privacy.rows_that_differ * wide
 
     @property
     def pure(self) -> bool:

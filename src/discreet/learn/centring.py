@@ -54,7 +54,7 @@ class Centre:
         """The bounds as they were declared."""
         return cls(np.zeros(features), 1.0)
 
-    def moved(self, units: Floats) -> Floats:
+    def centre_rows(self, units: Floats) -> Floats:
         """Rows measured from the middle in the width, within [-1, 1]; a last column of ones stays.
 
         Each row is a function of that row alone.
@@ -81,7 +81,7 @@ class Centring:
     Assumptions: spend, unit and number of features are chosen without the data; rows that are
     passed are those that count, at most as many of a unit as it allows.
 
-    Guarantee: ``found`` costs ``event``, which the spend covers.
+    Guarantee: ``find_centre`` costs ``event``, which the spend covers.
 
     >>> from discreet import PureDP, Row
     >>> Centring(Privacy(PureDP(epsilon=1), Row()), 3).event.epsilon(delta=0)
@@ -116,7 +116,7 @@ class Centring:
         groups = (SumGroup(self.features + 1, half), SumGroup(len(_WIDTHS), half))
         return BoundedNoise(self.privacy, groups)
 
-    def found(self, units: Floats) -> Centre:
+    def find_centre(self, units: Floats) -> Centre:
         """The centre of rows with a last column of ones, by two noisy sums."""
         noise = self._noise
         *sums, rows = noise.release(0, _sums(units), bits=BITS)

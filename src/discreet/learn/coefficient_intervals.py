@@ -109,7 +109,7 @@ class NoisyNormalEquations:
         """
         level = float(probability("confidence", confidence))
         source = self._source()
-        squares, mixed = self._drawn(source)
+        squares, mixed = self._draw_possible_sums(source)
         ridged = squares + ridge * np.diag([0.0, *np.ones(len(self.mixed) - 1)])
         lowest = np.linalg.eigvalsh(ridged)[:, 0]
         there = lowest > 0
@@ -130,7 +130,7 @@ class NoisyNormalEquations:
         written = json.dumps(self.to_dict(), sort_keys=True).encode()
         return Seeded(int.from_bytes(hashlib.sha256(written).digest()[:16], "big"))
 
-    def _drawn(self, source: Source) -> tuple[Floats, Floats]:
+    def _draw_possible_sums(self, source: Source) -> tuple[Floats, Floats]:
         """Sums that may have been the exact ones: the noisy ones less noise of the same law."""
         d = len(self.mixed) - 1
         rough = self._noise(2, self.scales[0], source)

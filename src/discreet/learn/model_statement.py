@@ -28,7 +28,7 @@ def model_facts(model: Any, privacy: Privacy) -> dict[str, Any]:
             {
                 "measure": f"{model.n_features_in_} feature{'s' * (model.n_features_in_ != 1)}",
                 "mechanism": model.mechanism,
-                "rows_per_unit": privacy.moved,
+                "rows_per_unit": privacy.rows_that_differ,
                 "grid": "numbers are rounded to less than a millionth of their bounds",
                 "error": "of coefficients and predictions: depends on the data",
             }

@@ -39,7 +39,7 @@ class Privacy:
     rows_of_a_unit: int | None = None
 
     @classmethod
-    def given(cls, spend: object, unit: object, randomness: object = None) -> Privacy:
+    def from_spend_and_unit(cls, spend: object, unit: object, randomness: object = None) -> Privacy:
         """Refuse what is missing: there is no default for privacy."""
         if not isinstance(spend, Guarantee):
             raise InvalidParameter(
@@ -65,7 +65,7 @@ class Privacy:
         return cls(spend, unit, source)  # type: ignore[arg-type]
 
     @property
-    def moved(self) -> int:
+    def rows_that_differ(self) -> int:
         """Rows that differ between neighbours, those that come and those that go."""
         rows = self._rows
         return 2 * rows if isinstance(self.unit, Replace) else rows
@@ -91,8 +91,8 @@ class Privacy:
         inside = add_remove(self.unit)
         return inside.rows() if isinstance(inside, Person) else 1
 
-    def kept(self, rows: int, people: Any) -> Bools:
-        """Which of the rows count: all of them, or of each person as many as ``moved`` is for.
+    def choose_rows_to_keep(self, rows: int, people: Any) -> Bools:
+        """Which of the rows count: all, or of each person as many as ``rows_that_differ`` is for.
 
         Guarantee: which rows of a person are kept depends on that person's rows and on coins of
         their own; every choice of as many is equally likely. Rows without an identifier are left
@@ -142,7 +142,7 @@ def bounded_rows(
     """
     rows = rows_of_numbers(x, dimension)
     targets = numbers_of_rows(y, len(rows))
-    kept = privacy.kept(len(rows), people)
+    kept = privacy.choose_rows_to_keep(len(rows), people)
     return (rows, targets) if kept.all() else (rows[kept], targets[kept])
 
 

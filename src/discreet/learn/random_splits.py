@@ -19,7 +19,7 @@ class RandomSplits:
     depth: int
 
     @classmethod
-    def drawn(cls, features: int, depth: int, source: Source) -> RandomSplits:
+    def draw_splits(cls, features: int, depth: int, source: Source) -> RandomSplits:
         """Features at random, thresholds in the middle half of what the path has left."""
         nodes = (1 << depth) - 1
         chosen = uniform_integers(features, nodes, source)

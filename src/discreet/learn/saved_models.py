@@ -75,7 +75,7 @@ def restore(model: Any, plain: Any) -> None:
     parameters = form.parameters.arguments(plain["parameters"])
     if fitted is None or parameters is None:
         raise ValueError(plain["model"])
-    values = {name: _read(each) for name, each in (*parameters.items(), *fitted.items())}
+    values = {name: _rebuild_value(each) for name, each in (*parameters.items(), *fitted.items())}
     event = event_from_json(json.dumps(plain["event"]))
     guarantee = kept_guarantee(plain["guarantee"], event, plain["facts"])
     for name, value in values.items():
@@ -113,10 +113,10 @@ def _plain(value: Any) -> Any:  # noqa: PLR0911 -- one line for each kind of val
     )
 
 
-def _read(plain: Any) -> Any:
+def _rebuild_value(plain: Any) -> Any:
     match plain:
         case list():
-            return [_read(each) for each in plain]
+            return [_rebuild_value(each) for each in plain]
         case {"array": values, "kind": kind}:
             return np.array(values, dtype=_DTYPES[kind])
         case {"splits": {"features": features, "thresholds": thresholds, "depth": depth}}:

@@ -58,7 +58,7 @@ class StatisticalQueries:
         """Buy the number of rows."""
         count("queries", self.queries)
         _ = self.noise
-        self._kept = self.privacy.kept(len(self.rows), self.people)
+        self._kept = self.privacy.choose_rows_to_keep(len(self.rows), self.people)
         total = np.array([int(self._kept.sum()) << BITS], dtype=object)
         noisy = float(self.noise.release(0, total, bits=BITS)[0])
         self.number = max(noisy, 1.0)
@@ -76,7 +76,7 @@ class StatisticalQueries:
         return self.noise.event
 
     @property
-    def left(self) -> int:
+    def queries_left(self) -> int:
         """Queries that may still be asked."""
         return self.queries - self.asked
 
@@ -86,7 +86,7 @@ class StatisticalQueries:
 
     def answer(self, query: Callable[[Any], Any]) -> float:
         """The noisy mean of a query, clamped to [0, 1]."""
-        if not self.left:
+        if not self.queries_left:
             raise Exhausted(
                 code="queries_spent",
                 expectation=f"at most {self.queries} queries",
@@ -142,7 +142,7 @@ class AgnosticLearner:
         spend: Guarantee = self.privacy.spend
         return Exponential(
             epsilon=epsilon_of_each(spend, 1),
-            sensitivity=self.privacy.moved,
+            sensitivity=self.privacy.rows_that_differ,
             randomness=self.privacy.randomness,
         )
 
@@ -157,7 +157,7 @@ class AgnosticLearner:
 
     def fit(self, rows: Any, labels: Any, people: Any = None) -> int:
         """The place of the chosen hypothesis."""
-        kept = self.privacy.kept(len(rows), people)
+        kept = self.privacy.choose_rows_to_keep(len(rows), people)
         labels = _one_each(labels, len(rows))
         mistakes: Floats = np.array(
             [

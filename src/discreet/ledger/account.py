@@ -54,7 +54,7 @@ class LedgerAccount(Protocol):
     def find_paid(self, *, analyst: str, any_snapshot: str, query: str) -> PaidAnswer | None:
         """The latest answer to ``query``; else the latest to the same on another snapshot."""
 
-    def paid(self, reservation: str) -> Mapping[str, Any]:
+    def read_reservation(self, reservation: str) -> Mapping[str, Any]:
         """What a reservation paid from here says."""
 
     def session_log(self, reservation: str) -> SessionLog:

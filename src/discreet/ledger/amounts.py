@@ -21,12 +21,12 @@ from discreet.core.errors import Exhausted, InvalidParameter
 _LARGEST = 1 << 8192  # beyond every float in steps, and short enough to be written in decimals
 
 
-def written(amounts: Amounts) -> list[str]:
+def format_amounts(amounts: Amounts) -> list[str]:
     """Each amount as a fraction in lowest terms."""
     return [_fraction(amount) for amount in amounts]
 
 
-def read(texts: object) -> Amounts:
+def parse_amounts(texts: object) -> Amounts:
     """The amounts that were written so; ValueError for anything else."""
     if not isinstance(texts, list):
         message = "no list of amounts"
@@ -63,13 +63,13 @@ def exhausted(charge: Amounts, spent: Amounts, limit: Amounts) -> Exhausted:
     """The refusal of ``charge``; it depends on declared costs alone."""
     left = minus(limit, spent)
     return budget_exhausted(
-        _shown(tuple(map(number_down, left))),
-        f"a charge of {_shown(tuple(map(number_up, charge)))}",
+        _format_loss(tuple(map(number_down, left))),
+        f"a charge of {_format_loss(tuple(map(number_up, charge)))}",
         what_helps(charge, left),
     )
 
 
-def _shown(numbers: tuple[float, ...]) -> str:
+def _format_loss(numbers: tuple[float, ...]) -> str:
     """The loss, and the delta if the currency has one; to twelve digits."""
     return " with delta ".join(f"{number:.12g}" for number in numbers)
 

@@ -46,7 +46,7 @@ class Chain:
     @contextmanager
     def living(self) -> Iterator[Entry]:
         """The same, refused unless this is the copy that lives."""
-        with self._live_copy.held(self) as fence, self.reading() as last:
+        with self._live_copy.hold_fence(self) as fence, self.reading() as last:
             self._require_living(fence)
             yield last
 
@@ -56,7 +56,7 @@ class Chain:
 
         Refused unless this is the copy that lives, from before the block until it is durable.
         """
-        with self._live_copy.held(self) as fence, self.store.writing():
+        with self._live_copy.hold_fence(self) as fence, self.store.writing():
             last = self._tip()
             self._require_living(fence)
             yield last
@@ -114,7 +114,7 @@ class Chain:
 
     def reservation(self, name: str) -> Entry:
         """The sealed entry of a reservation."""
-        entry = self.store.named(name)
+        entry = self.store.find_entry_by_id(name)
         if entry is None or entry.kind is not EntryKind.RESERVED:
             raise InvalidParameter(
                 code="reservation_unknown",
@@ -133,7 +133,7 @@ class Chain:
 
     def require_new(self, name: str | None) -> None:
         """Refuse an id that an entry has: one id is charged for once."""
-        if name is not None and self.store.named(name) is not None:
+        if name is not None and self.store.find_entry_by_id(name) is not None:
             raise InvalidParameter(
                 code="reservation_closed",
                 expectation="the id of a reservation that was not made before",

@@ -18,7 +18,7 @@ from enum import StrEnum
 from typing import Any
 
 from discreet.accounting.adaptive.steps import Amounts
-from discreet.ledger.amounts import read, written
+from discreet.ledger.amounts import format_amounts, parse_amounts
 from discreet.ledger.checkpoint import Checkpoint
 from discreet.ledger.errors import damaged
 from discreet.ledger.key import OwnerKey
@@ -119,8 +119,8 @@ class Entry:
             "kind": self.kind.value,
             "id": self.id,
             "subject": self.subject,
-            "spent": written(self.spent),
-            "limit": written(self.limit),
+            "spent": format_amounts(self.spent),
+            "limit": format_amounts(self.limit),
             "body": self.body,
             "previous": self.previous,
             "mac": self.mac,
@@ -129,7 +129,7 @@ class Entry:
     def amounts(self, part: str) -> Amounts:
         """Amounts that the body names."""
         try:
-            return read(self.body.get(part))
+            return parse_amounts(self.body.get(part))
         except ValueError:
             raise damaged(what=f"the {part} of entry {self.number}") from None
 
@@ -147,7 +147,7 @@ class Entry:
         """Every field but the seal, framed so that no two entries have the same bytes."""
         fields = (
             *(FORM, self.number, self.id, self.kind.value, self.time, self.subject, self.text),
-            *(written(self.spent), written(self.limit), self.previous),
+            *(format_amounts(self.spent), format_amounts(self.limit), self.previous),
         )
         return compact(fields).encode("ascii")
 
@@ -206,7 +206,7 @@ def row_of(entry: Entry) -> tuple[Any, ...]:
     """
     return (
         *(entry.number, entry.id, entry.kind.value, entry.time, entry.subject, entry.text),
-        *(compact(written(entry.spent)), compact(written(entry.limit))),
+        *(compact(format_amounts(entry.spent)), compact(format_amounts(entry.limit))),
         *(entry.previous, entry.mac),
     )
 
@@ -224,8 +224,8 @@ def entry_of(row: tuple[Any, ...]) -> Entry:
             time=time,
             subject=subject,
             text=text,
-            spent=read(json.loads(spent)),
-            limit=read(json.loads(limit)),
+            spent=parse_amounts(json.loads(spent)),
+            limit=parse_amounts(json.loads(limit)),
             previous=previous,
             mac=mac,
         )

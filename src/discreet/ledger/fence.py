@@ -131,7 +131,7 @@ class FenceFile:
         with self._locked(alone=True) as content:
             yield content
 
-    def put(self, content: bytes, fence: Fence) -> bool:
+    def write_fence(self, content: bytes, fence: Fence) -> bool:
         """Put the fence into the file with this content, durably, inside :meth:`alone`.
 
         False where the folder takes no new files: a key that is only lent has no fence.
@@ -144,7 +144,9 @@ class FenceFile:
 
     @contextmanager
     def _locked(self, *, alone: bool) -> Iterator[bytes | None]:
-        handle = waiting.patiently(lambda: self._held(alone=alone), passes=_is_busy, nap=_NAP)
+        handle = waiting.patiently(
+            lambda: self._lock_key_file(alone=alone), passes=_is_busy, nap=_NAP
+        )
         if handle is None:
             yield None
             return
@@ -155,7 +157,7 @@ class FenceFile:
         finally:
             _close(handle)
 
-    def _held(self, *, alone: bool) -> int | None:
+    def _lock_key_file(self, *, alone: bool) -> int | None:
         """A handle of the file, locked; None without a file, busy where others hold it."""
         handle = self._opened()
         if handle is None:
@@ -246,7 +248,7 @@ class LiveCopy:
         self._here = here
 
     @contextmanager
-    def held(self, copy: Copy) -> Iterator[Fence | None]:
+    def hold_fence(self, copy: Copy) -> Iterator[Fence | None]:
         """Keep the fence where it is throughout; None where there is none.
 
         Refused where the fence says that another copy lives. Whether the copy contains the
@@ -258,11 +260,11 @@ class LiveCopy:
                 if content is None or here is None or (fence and fence.place == here):
                     yield fence  # a ledger that is not there is for the store to miss
                     return
-            if not self._settled(self._file, copy):
+            if not self._put_fence_here(self._file, copy):
                 break
         yield None
 
-    def _settled(self, file: FenceFile, copy: Copy) -> bool:
+    def _put_fence_here(self, file: FenceFile, copy: Copy) -> bool:
         """Put the fence around this copy, if it may be; False where no fence can be kept."""
         with file.alone() as content:
             here = self._here()
@@ -273,12 +275,12 @@ class LiveCopy:
                 with copy.reading() as last:
                     if OwnerKey(secret_of(content)).identity != copy.owner().identity:
                         raise key_wrong()
-                    return file.put(content, Fence(last.checkpoint, here))
+                    return file.write_fence(content, Fence(last.checkpoint, here))
             if not fence.place.is_also(here):
                 raise superseded(fence.place.text)
             with copy.reading():
                 copy.require_checkpoint(fence.checkpoint, "the entry that the owner's key names")
-            return file.put(content, replace(fence, place=here))
+            return file.write_fence(content, replace(fence, place=here))
 
 
 UNFENCED = LiveCopy(None, lambda: None)

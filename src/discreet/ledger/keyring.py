@@ -63,7 +63,7 @@ class KeyFile:
     def existing(self) -> OwnerKey:
         """From its place, or from the file that was to be moved there."""
         for place in (self._path, self._new, self._path):  # it may move while we look
-            content = _read(place)
+            content = _read_key_file(place)
             if content is not None:
                 return OwnerKey(secret_of(content))
         raise key_missing(self._path.name)
@@ -88,7 +88,7 @@ class KeyFile:
 
     def finish(self, identity: str) -> None:
         """Move the key to its place; drop one that came too late for a concurrent beginning."""
-        content = _read(self._new)
+        content = _read_key_file(self._new)
         if content is None:
             return
         if OwnerKey(secret_of(content)).identity == identity:
@@ -189,7 +189,7 @@ def not_a_key(key: object) -> InvalidParameter:
     )
 
 
-def _read(path: Path) -> bytes | None:
+def _read_key_file(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
     except FileNotFoundError:

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from discreet.accounting.adaptive.steps import Amounts, minus, plus
 from discreet.core.errors import InvalidParameter
-from discreet.ledger.amounts import exhausted, require_amounts, within, written
+from discreet.ledger.amounts import exhausted, format_amounts, require_amounts, within
 from discreet.ledger.chain import Chain
 from discreet.ledger.checkpoint import Checkpoint
 from discreet.ledger.entry import Entry, EntryKind, following
@@ -24,7 +24,7 @@ from discreet.ledger.errors import damaged, not_copied
 from discreet.ledger.key import OwnerKey
 from discreet.ledger.paid_answer import PaidAnswer, asked_body, found_by, latest_paid
 from discreet.ledger.plain_json import compact, object_text, require_text
-from discreet.ledger.session_log import SessionLog, paid
+from discreet.ledger.session_log import SessionLog, require_own_reservation
 from discreet.ledger.terms import LedgerTerms
 from discreet.ledger.verify import verify_chain
 from discreet.ledger.waiting import Result
@@ -130,7 +130,7 @@ class Ledger(ABC):
     def was_reserved(self, reservation: str) -> bool:
         """Whether something was charged under this id, here or by a sub-account."""
         with self.chain.reading():
-            found = self.chain.store.named(require_text("reservation", reservation))
+            found = self.chain.store.find_entry_by_id(require_text("reservation", reservation))
             return found is not None and self.chain.require_sealed(found).kind is EntryKind.RESERVED
 
     def unfinished(self, *, analyst: str, query: str, any_snapshot: str | None = None) -> list[str]:
@@ -164,10 +164,12 @@ class Ledger(ABC):
             query=query,
         )
 
-    def paid(self, reservation: str) -> Mapping[str, Any]:
+    def read_reservation(self, reservation: str) -> Mapping[str, Any]:
         """What a reservation paid from here says."""
         with self.chain.reading():
-            return paid(self.chain, self.account, require_text("reservation", reservation)).body
+            return require_own_reservation(
+                self.chain, self.account, require_text("reservation", reservation)
+            ).body
 
     def session_log(self, reservation: str) -> SessionLog:
         """Claim a conversation paid from here, for this process alone. Durable on return."""
@@ -342,7 +344,7 @@ def _version_tag(key: OwnerKey, table: str, version: str) -> str:
 def spending(charge: Amounts, event: str, detail: Mapping[str, object]) -> dict[str, object]:
     """What an entry that charges says about the charge."""
     return {
-        "charge": written(require_amounts("charge", charge)),
+        "charge": format_amounts(require_amounts("charge", charge)),
         "event": require_text("event", event),
         "detail": json.loads(object_text("detail", detail)),
     }

@@ -97,7 +97,7 @@ class MemoryStore:
     def at(self, number: int) -> Entry | None:
         return self._entries[number - 1] if 1 <= number <= len(self._entries) else None
 
-    def named(self, name: str) -> Entry | None:
+    def find_entry_by_id(self, name: str) -> Entry | None:
         return self._names.get(name)
 
     def latest(self, kind: EntryKind, subject: str) -> Entry | None:

@@ -174,7 +174,7 @@ class _Move:
         """Let the fence name an entry that no other copy has: from now on nothing else lives."""
         if self._file is None or self._content is None:
             return
-        if not self._file.put(self._content, Fence(checkpoint, place)):
+        if not self._file.write_fence(self._content, Fence(checkpoint, place)):
             raise restore_refused(what="a key file that cannot be written, and so not say where")
 
 

@@ -65,7 +65,10 @@ class SessionLog:
         with self._chain.reading():
             kinds = (EntryKind.ANSWERED, EntryKind.KEPT)
             found = [e for kind in kinds for e in self._chain.store.every(kind, self._reservation)]
-            return [self._read(entry) for entry in sorted(found, key=lambda entry: entry.number)]
+            return [
+                self._read_entry_body(entry)
+                for entry in sorted(found, key=lambda entry: entry.number)
+            ]
 
     def write(self, entry: Mapping[str, Any]) -> None:
         """Keep what is said. Durable on return."""
@@ -92,7 +95,7 @@ class SessionLog:
                 )
             self._chain.add(following(last, kind, text=text, subject=self._reservation))
 
-    def _read(self, entry: Entry) -> Mapping[str, Any]:
+    def _read_entry_body(self, entry: Entry) -> Mapping[str, Any]:
         body = entry.require_seal(self._chain.owner()).body
         if entry.kind is EntryKind.ANSWERED:
             return body
@@ -103,7 +106,7 @@ class SessionLog:
         return f"SessionLog({self._reservation!r}, generation={self._generation})"
 
 
-def paid(chain: Chain, account: str, reservation: str) -> Entry:
+def require_own_reservation(chain: Chain, account: str, reservation: str) -> Entry:
     """The reservation, if ``account`` paid for it; others are as unknown as those never made."""
     entry = chain.reservation(reservation)
     if entry.account != account:
@@ -118,7 +121,7 @@ def paid(chain: Chain, account: str, reservation: str) -> Entry:
 
 def _claim(chain: Chain, account: str, reservation: str) -> int:
     with chain.writing() as last:
-        paid(chain, account, reservation)
+        require_own_reservation(chain, account, reservation)
         chain.require_open(reservation)
         _require_whole(chain, reservation)
         generation = _generation(chain, reservation) + 1

@@ -35,7 +35,7 @@ class Store(Protocol):
     def at(self, number: int) -> Entry | None:
         """The entry with this number."""
 
-    def named(self, name: str) -> Entry | None:
+    def find_entry_by_id(self, name: str) -> Entry | None:
         """The entry with this id."""
 
     def latest(self, kind: EntryKind, subject: str) -> Entry | None:

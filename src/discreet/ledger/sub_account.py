@@ -18,14 +18,14 @@ from typing import Any
 
 from discreet.accounting.adaptive.steps import Amounts, minus, plus
 from discreet.core.errors import InvalidParameter
-from discreet.ledger.amounts import exhausted, require_amounts, within, written
+from discreet.ledger.amounts import exhausted, format_amounts, require_amounts, within
 from discreet.ledger.chain import Chain
 from discreet.ledger.entry import Entry, EntryKind, following
 from discreet.ledger.errors import damaged, rolled_back
 from discreet.ledger.ledger import Ledger, admit_all, spending
 from discreet.ledger.paid_answer import PaidAnswer, asked_body, found_by, latest_paid
 from discreet.ledger.plain_json import compact, require_text
-from discreet.ledger.session_log import SessionLog, paid
+from discreet.ledger.session_log import SessionLog, require_own_reservation
 from discreet.ledger.sub_account_grant import Role, SubAccountGrant
 
 
@@ -90,7 +90,7 @@ class SubAccount:
                 self.spent()
                 chain.require_new(id)
                 admit()
-                drawn = _drawn(chain, last, self.account, charge)
+                drawn = _charge_sub_account(chain, last, self.account, charge)
                 entry = following(drawn, EntryKind.RESERVED, text=text, subject=subject, id=id)
                 return chain.add(entry).id
 
@@ -139,10 +139,10 @@ class SubAccount:
             query=query,
         )
 
-    def paid(self, reservation: str) -> Mapping[str, Any]:
+    def read_reservation(self, reservation: str) -> Mapping[str, Any]:
         """What a reservation paid from here says."""
         with self._ledger.chain.reading():
-            return paid(self._ledger.chain, self.account, reservation).body
+            return require_own_reservation(self._ledger.chain, self.account, reservation).body
 
     def session_log(self, reservation: str) -> SessionLog:
         """Claim a conversation paid from here, for this process alone. Durable on return."""
@@ -201,11 +201,11 @@ def _granted(chain: Chain, last: Entry, above: str, grant: SubAccountGrant, subj
         if grant.limit != whole.amounts("limit"):
             raise damaged(what=f"the partition granted by entry {whole.number}")
         return chain.add(following(last, EntryKind.GRANTED, text=text, subject=subject))
-    drawn = _drawn(chain, last, above, grant.charge)
+    drawn = _charge_sub_account(chain, last, above, grant.charge)
     return chain.add(following(drawn, EntryKind.GRANTED, text=text, subject=subject))
 
 
-def _drawn(chain: Chain, last: Entry, account: str, charge: Amounts) -> Entry:
+def _charge_sub_account(chain: Chain, last: Entry, account: str, charge: Amounts) -> Entry:
     """Charge a sub-account, in the surrounding block of writing, or refuse."""
     granted = _grant_of(chain, account)
     if Role(granted.body["role"]) is Role.PARTITION:
@@ -216,12 +216,12 @@ def _drawn(chain: Chain, last: Entry, account: str, charge: Amounts) -> Entry:
     total = plus(spent, charge)
     if not within(total, limit):
         raise exhausted(charge, spent, limit)
-    body = {"charge": written(charge), "total": written(total)}
+    body = {"charge": format_amounts(charge), "total": format_amounts(total)}
     return chain.add(following(last, EntryKind.DRAWN, text=compact(body), subject=account))
 
 
 def _grant_of(chain: Chain, account: str) -> Entry:
-    entry = chain.store.named(account)
+    entry = chain.store.find_entry_by_id(account)
     if entry is None or entry.kind is not EntryKind.GRANTED:
         raise InvalidParameter(
             code="account_unknown",

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from discreet.accounting.adaptive.steps import Amounts
 from discreet.core.errors import Mismatch
-from discreet.ledger.amounts import require_amounts, written
+from discreet.ledger.amounts import format_amounts, require_amounts
 from discreet.ledger.entry import Entry
 from discreet.ledger.plain_json import compact, object_text, require_text
 
@@ -54,8 +54,8 @@ class SubAccountGrant:
                 "account": above,
                 "name": require_text("name", self.name),
                 "role": self.role.value,
-                "charge": written(require_amounts("charge", self.charge)),
-                "limit": written(require_amounts("limit", self.limit)),
+                "charge": format_amounts(require_amounts("charge", self.charge)),
+                "limit": format_amounts(require_amounts("limit", self.limit)),
                 "filter": require_text("filter", self.filter),
                 "budget": json.loads(object_text("budget", self.budget)),
                 "detail": json.loads(object_text("detail", self.detail)),

@@ -136,9 +136,9 @@ class SubAccountRules:
             case EntryKind.DRAWN:
                 return self._draws(entry)
         asked = (str(entry.body.get("asker")), found_by(entry.body))
-        return entry.subject == self._key.tag("question", entry.account, *asked) and _paid(
-            last, entry
-        )
+        return entry.subject == self._key.tag(
+            "question", entry.account, *asked
+        ) and _is_paid_by_last_entry(last, entry)
 
     def _grants(self, last: Entry | None, entry: Entry) -> bool:
         body, above = entry.body, entry.account
@@ -159,7 +159,7 @@ class SubAccountRules:
                 and entry.amounts("limit") == whole.amounts("limit")
                 and not any(entry.amounts("charge"))
             )
-        return _paid(last, entry)
+        return _is_paid_by_last_entry(last, entry)
 
     def _draws(self, entry: Entry) -> bool:
         granted = self._granted.get(entry.account)
@@ -176,7 +176,7 @@ class SubAccountRules:
         )
 
 
-def _paid(last: Entry | None, entry: Entry) -> bool:
+def _is_paid_by_last_entry(last: Entry | None, entry: Entry) -> bool:
     """Whether the entry before is the drawing that paid for this one."""
     return (
         last is not None

@@ -87,7 +87,7 @@ class BloomFilter(FrequencyOracle):
         """Those of a single bit, for whoever has it and whoever has not."""
         return Fraction(self.one, WHOLE), Fraction(self.zero, WHOLE)
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         return {
             "kind": "bloom",
             "size": self.size,
@@ -104,7 +104,7 @@ class BloomFilter(FrequencyOracle):
             "bits", "u1", -(-self.cells // 8)
         )
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         match payload:
             case [cohort, text] if whole(cohort, self.cohorts):
                 bits = from_hex(text, self.cells)
@@ -115,7 +115,7 @@ class BloomFilter(FrequencyOracle):
         good = canonical(batch.columns["bits"], self.cells)
         return np.asarray(good & (batch.columns["cohort"] < self.cohorts))
 
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         cohorts = uniform_integers(self.cohorts, len(numbers), self.randomness)
         bits = np.packbits(self.bits_of(cohorts, numbers), axis=1, bitorder="little")
         told = self.randomised(bits, self.one, self.zero)
@@ -244,15 +244,15 @@ class Rappor(BloomFilter):
         right = kept * told + (1 - kept) * (1 - told)
         return right, 1 - right
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         again = {
             "one": str(self.again),
             "zero": str(WHOLE - self.again),
             "once": str(exact(self.once)),
         }
-        return {**super().written(), "again": again}
+        return {**super().describe_randomiser(), "again": again}
 
-    def _drawn(self, numbers: Numbers) -> Columns:
-        columns = super()._drawn(numbers)
+    def _draw_reports(self, numbers: Numbers) -> Columns:
+        columns = super()._draw_reports(numbers)
         bits = self.randomised(columns["bits"], self.again, WHOLE - self.again)
         return {**columns, "bits": bits}

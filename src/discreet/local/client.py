@@ -84,7 +84,7 @@ class Client:
             )
 
     @property
-    def held(self) -> int | None:
+    def number_of_kept_value(self) -> int | None:
         """The number of the value whose report is kept, if there is one; it is private."""
         found: int | None = self.memory.get(self.question, {}).get("value")
         return found
@@ -381,13 +381,15 @@ def _within(oracle: dict[str, Any], values: int, most: int) -> bool:
 def _parts(oracle: dict[str, Any]) -> list[tuple[dict[str, Any], int]]:
     """The oracles within one, with how many values each is asked about; at least one."""
     if oracle["kind"] == "sketch":
-        for row in _listed(oracle["hashes"]):
-            a, b, c, d, e = _listed(row)
+        for row in _require_list(oracle["hashes"]):
+            a, b, c, d, e = _require_list(row)
             _ = [_whole(number) for number in (a, b, c, d, e)]
         signs = {True: 2, False: 1}[oracle["signed"]] if type(oracle["signed"]) is bool else 0
         found = [(oracle["inner"], _whole(oracle["cells"] * signs))] * bool(oracle["hashes"])
     else:
-        found = [(part["oracle"], _product(part["digits"])) for part in _listed(oracle["parts"])]
+        found = [
+            (part["oracle"], _product(part["digits"])) for part in _require_list(oracle["parts"])
+        ]
     if not found or not all(below for _, below in found):
         raise ValueError
     return found
@@ -397,7 +399,11 @@ def _bits_within(oracle: dict[str, Any], most: int) -> bool:
     """The same for bits that are told one by one, and told again if they were kept."""
     one, zero, pairs = _chance(oracle["one"]), _chance(oracle["zero"]), 1
     if oracle["kind"] == "bloom":
-        _ = [(_whole(a), _whole(b)) for row in _listed(oracle["cohorts"]) for a, b in _listed(row)]
+        _ = [
+            (_whole(a), _whole(b))
+            for row in _require_list(oracle["cohorts"])
+            for a, b in _require_list(row)
+        ]
         pairs = max(len(row) for row in oracle["cohorts"])
     if "again" in oracle and not _once_within(one, zero, oracle["again"], pairs):
         return False
@@ -408,7 +414,7 @@ def _bits_within(oracle: dict[str, Any], most: int) -> bool:
 def _noise_within(oracle: dict[str, Any], most: int) -> bool:
     """The same for noise: no two sizes next to each other tell more than their part of it."""
     step, noise, more = (_chance(oracle[name]) for name in ("step", "noise", "more"))
-    digits, size = [_chance(digit) for digit in _listed(oracle["digits"])], oracle["size"]
+    digits, size = [_chance(digit) for digit in _require_list(oracle["digits"])], oracle["size"]
     if len(digits) >= _MOST or not all(0 < each < _WHOLE for each in (step, noise, more, *digits)):
         return False
     ones = zeros = 1
@@ -473,8 +479,8 @@ def _exp_below(epsilon: str) -> int:
 def _product(digits: list[list[int]]) -> int:
     """How many values digits have together."""
     found = 1
-    for digit in _listed(digits):
-        *hashed, below = [_whole(number) for number in _listed(digit)]
+    for digit in _require_list(digits):
+        *hashed, below = [_whole(number) for number in _require_list(digit)]
         if len(hashed) not in (1, 3) or 0 in (below, hashed[-1]):
             raise ValueError
         found = _whole(found * below)
@@ -488,7 +494,7 @@ def _words(bits: int) -> int:
     return 1 << bits
 
 
-def _listed(value: object) -> list[Any]:
+def _require_list(value: object) -> list[Any]:
     if type(value) is not list:
         raise ValueError
     return value

@@ -107,8 +107,8 @@ class Collection:
             "epsilon": str(exact(self.oracle.epsilon)),
             "memoised": self.memoised,
             "domain": self.oracle.written_domain(),
-            "made": _made(self.oracle),
-            "oracle": self.oracle.written(),
+            "made": _write_oracle_parameters(self.oracle),
+            "oracle": self.oracle.describe_randomiser(),
         }
         return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
@@ -144,7 +144,7 @@ class Collection:
         return Client(self.schema, memory)
 
 
-def _made(oracle: LocalRandomiser) -> dict[str, Any]:
+def _write_oracle_parameters(oracle: LocalRandomiser) -> dict[str, Any]:
     """What an oracle is made with, beside epsilon and domain, under frozen names."""
     tag = next((tag for tag, kind in _TAGS.items() if kind is type(oracle)), None)
     if tag is None:
@@ -162,8 +162,8 @@ def _made(oracle: LocalRandomiser) -> dict[str, Any]:
         made["parts"] = [
             {
                 "digits": [list(digit) for digit in part.digits],
-                "domain": part.oracle.choices.written(),
-                "made": _made(part.oracle),
+                "domain": part.oracle.choices.describe_domain(),
+                "made": _write_oracle_parameters(part.oracle),
             }
             for part in oracle.parts
         ]

@@ -99,14 +99,14 @@ class Collector:
 
     def _opened(self, text: str | bytes, before: Container[str]) -> dict[str, Any] | None:
         """A report that is good, or None once it is counted as rejected."""
-        report = _read(text)
+        report = _parse_report(text)
         if report is None:
             self.rejected.malformed += 1
         elif report["schema"] != self.collection.name:
             self.rejected.other_schema += 1
         elif report["version"] != self.collection.version:
             self.rejected.other_version += 1
-        elif self.collection.oracle.read(report["report"]) is None:
+        elif self.collection.oracle.read_report_columns(report["report"]) is None:
             self.rejected.outside += 1
         elif report["nonce"] in self._seen or report["nonce"] in before:
             self.rejected.replayed += 1
@@ -135,7 +135,7 @@ class Collector:
         return self.collection.oracle.estimate(self.tally, values=values)
 
 
-def _read(text: str | bytes) -> dict[str, Any] | None:
+def _parse_report(text: str | bytes) -> dict[str, Any] | None:
     """A report with its four parts, none of them checked further than its type."""
     if not isinstance(text, str | bytes) or len(text) > _LONGEST:
         return None

@@ -15,7 +15,7 @@ from discreet.core.parameters import exact
 from discreet.local.chances import WHOLE, largest_chance
 from discreet.local.oracle import Columns, Numbers, SupportOracle, whole, width_of
 from discreet.local.reports import ReportBatch, ReportField
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.noise import Source, bernoulli, uniform_integers
 
 if TYPE_CHECKING:
@@ -52,27 +52,27 @@ class DirectEncoding(SupportOracle):
     def event(self) -> Event:
         """Randomized response, which the prices of shuffling know best."""
         event = RandomizedResponse(epsilon=self.epsilon, categories=self.size)
-        return marked(event, self.randomness)
+        return mark_unprotected_event(event, self.randomness)
 
     @property
     def support_chances(self) -> tuple[Fraction, Fraction]:
         keep = Fraction(self.keep, WHOLE)
         return keep, (1 - keep) / (self.size - 1)
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         return {"kind": "direct", "size": self.size, "keep": str(self.keep)}
 
     @property
     def fields(self) -> tuple[ReportField, ...]:
         return (ReportField("value", width_of(self.size)),)
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         return (payload,) if whole(payload, self.size) else None
 
     def valid(self, batch: ReportBatch) -> NDArray[np.bool_]:
         return np.asarray(batch.columns["value"] < self.size)
 
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         told = answered(numbers, self.size, self.keep, self.randomness)
         return {"value": told.astype(width_of(self.size))}
 

@@ -80,7 +80,7 @@ class Choices:
             raise _outside()
         return found
 
-    def written(self) -> dict[str, Any]:
+    def describe_domain(self) -> dict[str, Any]:
         """The domain as a schema says it."""
         if self.text:
             return {"text": True}

@@ -74,7 +74,7 @@ class LocalGradientDescent:
 
     On devices: publish :meth:`collection` of a round with the coefficients so far; clients of that
     round report their gradient divided by ``clamp``, projected before if there is a projection;
-    :meth:`moved` goes on from the tally.
+    :meth:`update_coefficients` goes on from the tally.
     """
 
     epsilon: Number
@@ -114,7 +114,7 @@ class LocalGradientDescent:
         """
         return Collection(name=name, version=turn, oracle=self.question(dimensions), memoised=False)
 
-    def moved(self, coefficients: Floats, tally: Tally, *, turn: int) -> Floats:
+    def update_coefficients(self, coefficients: Floats, tally: Tally, *, turn: int) -> Floats:
         """The coefficients after a round, from the tally of its reports."""
         mean = self.question(len(coefficients)).mean(tally).mean
         if self.projection is not None:
@@ -146,7 +146,9 @@ class LocalGradientDescent:
                 if self.projection is not None:
                     gradients = self.projection.down(np.nan_to_num(gradients), turn=turn)
                 told = question.privatize_many(gradients / self.clamp)
-            coefficients = self.moved(coefficients, question.aggregate(told), turn=turn)
+            coefficients = self.update_coefficients(
+                coefficients, question.aggregate(told), turn=turn
+            )
             if 2 * turn >= self.rounds:
                 later.append(coefficients)
         return np.mean(later, axis=0) if later else coefficients

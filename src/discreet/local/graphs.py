@@ -25,7 +25,7 @@ from discreet.core.parameters import Number, exact
 from discreet.core.unit import Edge
 from discreet.local.chances import WHOLE, largest_chance, local_epsilon
 from discreet.mechanisms import DiscreteLaplace
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.noise import SYSTEM, Source, bernoulli
 
 Floats = NDArray[np.float64]
@@ -50,7 +50,7 @@ class NeighbourLists:
     def event(self) -> Event:
         """What an edge costs: it stands in one list."""
         event = RandomizedResponse(epsilon=self.epsilon, categories=2)
-        return marked(event, self.randomness)
+        return mark_unprotected_event(event, self.randomness)
 
     @property
     def guarantee(self) -> PureDP:

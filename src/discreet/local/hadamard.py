@@ -75,7 +75,7 @@ class HadamardResponse(SupportOracle):
         # Rows are uniform and independent: words of two values agree with chance 2**-bits, exactly.
         return Fraction(self.keep, WHOLE), Fraction(1, 1 << self.bits)
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         shape = {"size": self.size, "bits": self.order, "rows": self.bits}
         return {"kind": "hadamard", **shape, "keep": str(self.keep)}
 
@@ -85,7 +85,7 @@ class HadamardResponse(SupportOracle):
         rows = (ReportField(f"row{place}", kind) for place in range(self.bits))
         return (*rows, ReportField("word", width_of(1 << self.bits)))
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         if not isinstance(payload, list) or len(payload) != self.bits + 1:
             return None
         good = all(whole(row, 1 << self.order) for row in payload[:-1])
@@ -97,7 +97,7 @@ class HadamardResponse(SupportOracle):
             good &= batch.columns[f"row{place}"] < 1 << self.order
         return good
 
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         columns: Columns = {}
         words = np.zeros(len(numbers), dtype=np.int64)
         for place in range(self.bits):

@@ -81,7 +81,7 @@ class LocalHashing(SupportOracle):
         shared = self.collision
         return keep, keep * shared + (1 - keep) / (self.cells - 1) * (1 - shared)
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         shape = {"size": self.size, "prime": self.prime, "cells": self.cells}
         return {"kind": "hashing", **shape, "keep": str(self.keep)}
 
@@ -94,7 +94,7 @@ class LocalHashing(SupportOracle):
             ReportField("cell", width_of(self.cells)),
         )
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         match payload:
             case [a, b, cell] if (
                 whole(a, self.prime) and whole(b, self.prime) and whole(cell, self.cells)
@@ -106,7 +106,7 @@ class LocalHashing(SupportOracle):
         a, b, cell = (batch.columns[name] for name in ("a", "b", "cell"))
         return np.asarray((a < self.prime) & (b < self.prime) & (cell < self.cells))
 
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         a = uniform_integers(self.prime, len(numbers), self.randomness)
         b = uniform_integers(self.prime, len(numbers), self.randomness)
         cells = (a * numbers + b) % self.prime % self.cells

@@ -149,7 +149,7 @@ class LaplaceMean(LocalRandomiser):
     def written_domain(self) -> dict[str, Any]:
         return {"size": self.size}
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         return {
             "kind": "laplace",
             "size": self.size,
@@ -164,7 +164,7 @@ class LaplaceMean(LocalRandomiser):
     def fields(self) -> tuple[ReportField, ...]:
         return (ReportField("place", width_of(self.places)),)
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         return (payload,) if whole(payload, self.places) else None
 
     def valid(self, batch: ReportBatch) -> NDArray[np.bool_]:
@@ -200,10 +200,10 @@ class LaplaceMean(LocalRandomiser):
         Values beyond the domain are clamped, and NaN counts as 0; devices refuse them.
         """
         numbers = self.nearest(values)
-        told = np.clip(numbers + self._drawn(len(numbers)) + self.reach, 0, self.places - 1)
+        told = np.clip(numbers + self._draw_noise(len(numbers)) + self.reach, 0, self.places - 1)
         return ReportBatch({"place": told.astype(width_of(self.places))})
 
-    def _drawn(self, people: int) -> Numbers:
+    def _draw_noise(self, people: int) -> Numbers:
         """The noise of so many people."""
 
         def coins(chance: int) -> NDArray[np.bool_]:

@@ -57,7 +57,7 @@ class HadamardMarginals:
 
     def marginal(self, tally: Tally, attributes: Sequence[int]) -> Floats:
         """The table of some attributes, one axis each: 2**-k times sums of signed coefficients."""
-        _known(attributes, self.attributes, most=self.order)
+        _require_attributes(attributes, self.attributes, most=self.order)
         found, _ = self.oracle.coefficients(tally)
         by_mask = {0: 1.0, **dict(zip(self.oracle.masks, found.tolist(), strict=True))}
         k = len(attributes)
@@ -85,7 +85,7 @@ class SplitMarginals:
     def __post_init__(self) -> None:
         """Refuse sets of unknown attributes."""
         for chosen in self.sets:
-            _known(chosen, len(self.sizes), most=len(self.sizes))
+            _require_attributes(chosen, len(self.sizes), most=len(self.sizes))
 
     def numbers(self, records: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of attribute values as the numbers that clients take."""
@@ -129,7 +129,7 @@ class SplitMarginals:
         agrees with every set on what they share.
         """
         wanted = tuple(attributes)
-        _known(wanted, len(self.sizes), most=len(self.sizes))
+        _require_attributes(wanted, len(self.sizes), most=len(self.sizes))
         tables = self.tables(tally)
         covering = [chosen for chosen in self.sets if set(wanted) <= set(chosen)]
         if covering:
@@ -239,7 +239,7 @@ def _greedy(many: int, order: int, width: int) -> tuple[tuple[int, ...], ...]:
     return tuple(chosen)
 
 
-def _known(attributes: Sequence[int], many: int, *, most: int) -> None:
+def _require_attributes(attributes: Sequence[int], many: int, *, most: int) -> None:
     inside = all(0 <= each < many for each in attributes)
     if not inside or len(set(attributes)) < len(attributes) or not 0 < len(attributes) <= most:
         raise InvalidParameter(

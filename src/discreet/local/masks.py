@@ -67,7 +67,7 @@ class MaskedHadamard(FrequencyOracle):
         p, q = self.support_chances
         return float(p - q)
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         shape = {"size": self.size, "bits": self.size.bit_length() - 1, "rows": 1}
         return {"kind": "hadamard", **shape, "masks": list(self.masks), "keep": str(self.keep)}
 
@@ -75,7 +75,7 @@ class MaskedHadamard(FrequencyOracle):
     def fields(self) -> tuple[ReportField, ...]:
         return ReportField("row0", width_of(self.size)), ReportField("word", "u1")
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         match payload:
             case [row, word] if whole(row, self.size) and whole(word, 2) and row in self._places:
                 return row, word
@@ -89,7 +89,7 @@ class MaskedHadamard(FrequencyOracle):
         known = np.isin(batch.columns["row0"], np.array(self.masks))
         return np.asarray(known & (batch.columns["word"] < 2))
 
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         chosen = uniform_integers(len(self.masks), len(numbers), self.randomness)
         rows = np.array(self.masks, dtype=np.int64)[chosen]
         parity = (np.bitwise_count(rows & numbers) & 1).astype(np.int64)

@@ -63,20 +63,20 @@ class MeanResponse(FrequencyOracle):
         keep = Fraction(self.keep, WHOLE)
         return keep, 1 - keep
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         return {"kind": "mean", "size": self.size, "keep": str(self.keep)}
 
     @property
     def fields(self) -> tuple[ReportField, ...]:
         return (ReportField("bit", "u1"),)
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         return (payload,) if whole(payload, 2) else None
 
     def valid(self, batch: ReportBatch) -> NDArray[np.bool_]:
         return np.asarray(batch.columns["bit"] < 2)
 
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         high = uniform_integers(self.size - 1, len(numbers), self.randomness) < numbers
         told = answered(high.astype(np.int64), 2, self.keep, self.randomness)
         return {"bit": told.astype("u1")}
@@ -137,20 +137,20 @@ class SquareWave(FrequencyOracle):
         keep = Fraction(self.keep, WHOLE)
         return keep / (2 * self.reach + 1), (1 - keep) / (self.size - 1)
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         return {"kind": "wave", "size": self.size, "reach": self.reach, "keep": str(self.keep)}
 
     @property
     def fields(self) -> tuple[ReportField, ...]:
         return (ReportField("place", width_of(self.places)),)
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         return (payload,) if whole(payload, self.places) else None
 
     def valid(self, batch: ReportBatch) -> NDArray[np.bool_]:
         return np.asarray(batch.columns["place"] < self.places)
 
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         near = 2 * self.reach + 1
         kept = bernoulli(Fraction(self.keep, WHOLE), len(numbers), self.randomness)
         close = numbers + uniform_integers(near, len(numbers), self.randomness)

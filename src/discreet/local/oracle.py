@@ -65,7 +65,7 @@ class FrequencyOracle(LocalRandomiser):
         return self.choices.size
 
     def written_domain(self) -> dict[str, Any]:
-        return self.choices.written()
+        return self.choices.describe_domain()
 
     @property
     @abstractmethod
@@ -73,7 +73,7 @@ class FrequencyOracle(LocalRandomiser):
         """p and q, as exact fractions."""
 
     @abstractmethod
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         """Fresh reports about so many values."""
 
     def privatize_many(self, values: Any) -> ReportBatch:
@@ -81,7 +81,7 @@ class FrequencyOracle(LocalRandomiser):
 
         Also where a trusted party randomises before it passes on. Values are numbers or labels.
         """
-        return ReportBatch(self._drawn(self.choices.numbers(values)))
+        return ReportBatch(self._draw_reports(self.choices.numbers(values)))
 
     @abstractmethod
     def estimate(self, tally: Tally, *, values: Any = None) -> Frequencies:

@@ -66,7 +66,7 @@ class PersonalLedger:
         """What a report about ``value`` would cost now."""
         index = client._index(value)
         missed = client.question in self.missed
-        if collection.memoised and not missed and self._drawn(client) == index:
+        if collection.memoised and not missed and self._find_last_kept_value(client) == index:
             return Fraction(0)
         return exact(collection.oracle.epsilon)
 
@@ -74,7 +74,7 @@ class PersonalLedger:
         """One report, entered before it is drawn; a fresh one is refused beyond the limit."""
         cost = self.price(collection, client, value)
         if self.spent + cost > exact(self.limit):
-            if collection.memoised and self._drawn(client) is not None:
+            if collection.memoised and self._find_last_kept_value(client) is not None:
                 if client.question not in self.missed:
                     self.missed.append(client.question)
                 return client.privatize(self.told[client.question])
@@ -91,12 +91,12 @@ class PersonalLedger:
             self.missed = [each for each in self.missed if each != client.question]
         return client.privatize(value)
 
-    def _drawn(self, client: Client) -> int | None:
+    def _find_last_kept_value(self, client: Client) -> int | None:
         """The value of the last draw in this period, if its report is still kept."""
         if client.question not in self.told:
             return None
         last = client._index(self.told[client.question])
-        return last if client.held == last else None
+        return last if client.number_of_kept_value == last else None
 
     def reset(self) -> None:
         """Start a new period: what was told before stays told, and is counted in ``lifetime``.

@@ -27,7 +27,7 @@ from discreet.core.unit import Person, Replace, Row
 from discreet.local.chances import local_epsilon
 from discreet.local.reports import ReportBatch, ReportField
 from discreet.local.tally import Tally
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
 
@@ -64,7 +64,7 @@ class LocalRandomiser(ABC):
     @property
     def event(self) -> Event:
         """What one report costs the person it is about."""
-        return marked(Pure(epsilon=self.epsilon), self.randomness)
+        return mark_unprotected_event(Pure(epsilon=self.epsilon), self.randomness)
 
     def guarantee(self, *, unit: AddRemoveUnit | Replace) -> PureDP:
         """What each person, or device, is promised: any value against any other."""
@@ -75,7 +75,7 @@ class LocalRandomiser(ABC):
         """What may be said, as schemas say it."""
 
     @abstractmethod
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         """The randomiser as clients read it: its kind and its whole numbers."""
 
     @property
@@ -84,7 +84,7 @@ class LocalRandomiser(ABC):
         """The columns of its reports."""
 
     @abstractmethod
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         """The columns of one report from JSON, or None if it is none of this randomiser."""
 
     @abstractmethod
@@ -105,7 +105,7 @@ class LocalRandomiser(ABC):
     @property
     def digest(self) -> str:
         """Names the randomiser where its reports and tallies are kept."""
-        text = json.dumps([self.written_domain(), self.written()], sort_keys=True)
+        text = json.dumps([self.written_domain(), self.describe_randomiser()], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     @property
@@ -115,7 +115,7 @@ class LocalRandomiser(ABC):
 
     def batch(self, payloads: Iterable[object]) -> tuple[ReportBatch, int]:
         """Reports from JSON, in columns, and how many were no report of this oracle."""
-        rows = [self.read(payload) for payload in payloads]
+        rows = [self.read_report_columns(payload) for payload in payloads]
         kept = [row for row in rows if row is not None]
         columns = {}
         for place, field in enumerate(self.fields):

@@ -171,7 +171,7 @@ class HaarRanges:
             parent = np.stack([parent + found, parent - found], axis=1).ravel() / 2
         return OrderedShares(parent)
 
-    def seen(self, level: int, values: Any) -> NDArray[np.int64]:
+    def map_values_to_level(self, level: int, values: Any) -> NDArray[np.int64]:
         """What the question of a level, the first being 1, asks about values."""
         if count("level", level) > self.levels:
             raise InvalidParameter(

@@ -90,7 +90,7 @@ class LocalRecommender:
 
     def tastes(self, ratings: Any, factors: Floats) -> Floats:
         """For each row of ratings the taste that fits best: on the device, and never sent."""
-        rated, known = self._read(ratings)
+        rated, known = self._read_ratings(ratings)
         products = np.einsum("ij,jk,jl->ikl", known, factors, factors)
         aims = (rated * known) @ factors
         solved = np.linalg.solve(products + self.ridge * np.eye(self.factors), aims[..., None])
@@ -98,20 +98,20 @@ class LocalRecommender:
 
     def gradients(self, ratings: Any, factors: Floats) -> Floats:
         """What a device tells, before it is randomised: one row each, divided by ``clamp``."""
-        rated, known = self._read(ratings)
+        rated, known = self._read_ratings(ratings)
         own = self.tastes(ratings, factors)
         misses = known * (rated - own @ factors.T)
         found = -misses[:, :, None] * own[:, None, :]
         return np.asarray(found.reshape(len(rated), -1) / self.clamp)
 
-    def moved(self, factors: Floats, tally: Tally) -> Floats:
+    def update_factors(self, factors: Floats, tally: Tally) -> Floats:
         """The factors after a round, from the tally of its reports."""
         mean = self.question.mean(tally).mean.reshape(factors.shape)
         return np.asarray(factors - self.step * self.clamp * mean)
 
     def fit(self, ratings: Any) -> Floats:
         """The factors after all rounds, the mean of the second half; ratings stay with people."""
-        rated, _ = self._read(ratings)
+        rated, _ = self._read_ratings(ratings)
         if len(rated) < self.rounds:
             raise _misfit(self.items)
         factors, later = self.start(), []
@@ -120,7 +120,7 @@ class LocalRecommender:
             told = self.question.privatize_many(
                 self.gradients(np.asarray(ratings, dtype=np.float64)[people], factors)
             )
-            factors = self.moved(factors, self.question.aggregate(told))
+            factors = self.update_factors(factors, self.question.aggregate(told))
             if 2 * turn >= self.rounds:
                 later.append(factors)
         return np.mean(later, axis=0) if later else factors
@@ -129,7 +129,7 @@ class LocalRecommender:
         """Ratings of all items for each row, from what it has rated: on the device."""
         return np.asarray(self.tastes(ratings, factors) @ factors.T)
 
-    def _read(self, ratings: Any) -> tuple[Floats, Floats]:
+    def _read_ratings(self, ratings: Any) -> tuple[Floats, Floats]:
         """Ratings without NaN, clamped, and where there are any; no number is refused."""
         rows = np.asarray(ratings, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.items:

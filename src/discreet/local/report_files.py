@@ -93,7 +93,7 @@ def aggregate_files(
             remedy=f"Columns that are missing: {', '.join(sorted(missing))}.",
         )
     if isinstance(oracle, DirectEncoding):
-        return _counted(oracle, relation)
+        return _count_direct_reports(oracle, relation)
     names = [f'"{field.name}"' for field in oracle.fields]
     absent = relation.filter(" OR ".join(f"{name} IS NULL" for name in names))
     nulls = int(absent.aggregate("count(*)").fetchall()[0][0])
@@ -113,7 +113,7 @@ def aggregate_columns(oracle: LocalRandomiser, source: ColumnSource) -> TalliedF
     return TalliedFiles(tally, rejected)
 
 
-def _counted(oracle: DirectEncoding, relation: Any) -> TalliedFiles:
+def _count_direct_reports(oracle: DirectEncoding, relation: Any) -> TalliedFiles:
     """Direct reports: one GROUP BY."""
     rows = relation.aggregate("value, count(*) AS n", "value").fetchall()
     table = np.zeros(oracle.size, dtype=np.int64)

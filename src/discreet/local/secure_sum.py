@@ -30,7 +30,7 @@ from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number, count, exact, positive
 from discreet.core.unit import AddRemoveUnit, Replace
 from discreet.local.randomiser import require_people
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.noise import SYSTEM, Source, laplace_share
 from discreet.noise.randomness import require_source, words64
 
@@ -85,7 +85,7 @@ class SecureSum:
     def event(self) -> Event:
         """What the sum costs each person, towards whoever sees only the sum."""
         event = DiscreteLaplace(epsilon=self.epsilon, steps=self.sensitivity)
-        return marked(event, self.randomness)
+        return mark_unprotected_event(event, self.randomness)
 
     def noisy(self, vector: Any) -> Words64:
         """A person's vector, or none if it is too long, with a share of noise, modulo 2**64."""

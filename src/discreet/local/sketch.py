@@ -111,7 +111,7 @@ class Sketch(FrequencyOracle):
         """Of the noise in the share of a cell, for one person."""
         return self.cell_oracle.variance
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         return {
             "kind": "sketch",
             "size": self.size,
@@ -119,17 +119,17 @@ class Sketch(FrequencyOracle):
             "cells": self.cells,
             "signed": self.signed,
             "hashes": self.hashes.numbers.tolist(),
-            "inner": self.cell_oracle.written(),
+            "inner": self.cell_oracle.describe_randomiser(),
         }
 
     @property
     def fields(self) -> tuple[ReportField, ...]:
         return (ReportField("sketch_row", width_of(self.rows)), *self.cell_oracle.fields)
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         match payload:
             case [row, inner] if whole(row, self.rows):
-                found = self.cell_oracle.read(inner)
+                found = self.cell_oracle.read_report_columns(inner)
                 return None if found is None else (row, *found)
         return None
 
@@ -137,9 +137,9 @@ class Sketch(FrequencyOracle):
         good = self.cell_oracle.valid(batch)
         return np.asarray(good & (batch.columns["sketch_row"] < self.rows))
 
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         rows = uniform_integers(self.rows, len(numbers), self.randomness)
-        columns = self.cell_oracle._drawn(self.hashed(rows, numbers))
+        columns = self.cell_oracle._draw_reports(self.hashed(rows, numbers))
         return {"sketch_row": rows.astype(width_of(self.rows)), **columns}
 
     def _table(self, batch: ReportBatch) -> Numbers:

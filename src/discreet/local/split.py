@@ -91,9 +91,12 @@ class SplitPeople(FrequencyOracle):
         """Those of the first part."""
         return self.parts[0].oracle.support_chances
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         parts = [
-            {"digits": [list(digit) for digit in part.digits], "oracle": part.oracle.written()}
+            {
+                "digits": [list(digit) for digit in part.digits],
+                "oracle": part.oracle.describe_randomiser(),
+            }
             for part in self.parts
         ]
         return {"kind": "one_of", "size": self.size, "parts": parts}
@@ -107,10 +110,10 @@ class SplitPeople(FrequencyOracle):
         own = ReportField("part", width_of(len(self.parts)))
         return (own, *(ReportField(name, kind) for name, kind in widest.items()))
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         match payload:
             case [part, inner] if whole(part, len(self.parts)) and isinstance(part, int):
-                found = self.parts[part].oracle.read(inner)
+                found = self.parts[part].oracle.read_report_columns(inner)
                 return None if found is None else (part, *found)
         return None
 
@@ -121,13 +124,13 @@ class SplitPeople(FrequencyOracle):
             good |= (chosen == place) & part.oracle.valid(batch)
         return good
 
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         chosen = uniform_integers(len(self.parts), len(numbers), self.randomness)
         columns = {field.name: field.empty(len(numbers)) for field in self.fields}
         columns["part"][:] = chosen
         for place, part in enumerate(self.parts):
             here = np.flatnonzero(chosen == place)
-            drawn = part.oracle._drawn(part.of(numbers[here]))
+            drawn = part.oracle._draw_reports(part.of(numbers[here]))
             for name, column in drawn.items():
                 columns[name][here] = column
         return columns

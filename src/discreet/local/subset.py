@@ -53,7 +53,7 @@ class SubsetSelection(SupportOracle):
         keep, others = Fraction(self.keep, WHOLE), self.size - 1
         return keep, (keep * (self.chosen - 1) + (1 - keep) * self.chosen) / others
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         shape = {"size": self.size, "chosen": self.chosen}
         return {"kind": "subset", **shape, "keep": str(self.keep)}
 
@@ -61,7 +61,7 @@ class SubsetSelection(SupportOracle):
     def fields(self) -> tuple[ReportField, ...]:
         return (ReportField("bits", "u1", -(-self.size // 8)),)
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         if not isinstance(payload, list) or len(payload) != self.chosen:
             return None
         if not all(whole(each, self.size) for each in payload) or payload != sorted(set(payload)):
@@ -75,15 +75,15 @@ class SubsetSelection(SupportOracle):
         right = np.bitwise_count(bits).sum(axis=1, dtype=np.int64) == self.chosen
         return np.asarray(canonical(bits, self.size) & right)
 
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         rows = max(1, _PLACES_AT_ONCE // self.size)
         parts = [
-            packed(self._named(numbers[start : start + rows]))
+            packed(self._draw_subsets(numbers[start : start + rows]))
             for start in range(0, max(1, len(numbers)), rows)
         ]
         return {"bits": np.concatenate(parts)}
 
-    def _named(self, numbers: Numbers) -> NDArray[np.bool_]:
+    def _draw_subsets(self, numbers: Numbers) -> NDArray[np.bool_]:
         """Floyd's algorithm for all people at once, over the values that are not their own."""
         people, others = len(numbers), self.size - 1
         kept = bernoulli(Fraction(self.keep, WHOLE), people, self.randomness)

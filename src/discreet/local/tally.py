@@ -35,7 +35,7 @@ class Tally:
         """Both together; tallies of different oracles or candidates are refused."""
         if not isinstance(other, Tally):
             return NotImplemented
-        mine, theirs = (_listed(each.candidates) for each in (self, other))
+        mine, theirs = (_list_candidates(each.candidates) for each in (self, other))
         shapes = self.table.shape, other.table.shape
         if self.digest != other.digest or mine != theirs or shapes[0] != shapes[1]:
             raise Mismatch(
@@ -62,7 +62,7 @@ class Tally:
             "digest": self.digest,
             "people": self.people,
             "shape": list(self.table.shape),
-            "candidates": _listed(self.candidates),
+            "candidates": _list_candidates(self.candidates),
         }
         text = json.dumps(header).encode()
         numbers = np.ascontiguousarray(self.table, dtype="<i8").tobytes()
@@ -95,5 +95,5 @@ class Tally:
             ) from None
 
 
-def _listed(candidates: NDArray[np.int64] | None) -> list[int] | None:
+def _list_candidates(candidates: NDArray[np.int64] | None) -> list[int] | None:
     return None if candidates is None else [int(value) for value in candidates]

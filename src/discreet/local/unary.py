@@ -48,7 +48,7 @@ class UnaryEncoding(SupportOracle):
     def support_chances(self) -> tuple[Fraction, Fraction]:
         return Fraction(self.one, WHOLE), Fraction(self.zero, WHOLE)
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         chances = {"one": str(self.one), "zero": str(self.zero)}
         return {"kind": "unary", "size": self.size, **chances}
 
@@ -56,14 +56,14 @@ class UnaryEncoding(SupportOracle):
     def fields(self) -> tuple[ReportField, ...]:
         return (ReportField("bits", "u1", -(-self.size // 8)),)
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         bits = from_hex(payload, self.size)
         return None if bits is None else (bits,)
 
     def valid(self, batch: ReportBatch) -> NDArray[np.bool_]:
         return canonical(batch.columns["bits"], self.size)
 
-    def _drawn(self, numbers: Numbers) -> Columns:
+    def _draw_reports(self, numbers: Numbers) -> Columns:
         width = -(-self.size // 8)
         out = np.empty((len(numbers), width), dtype=np.uint8)
         rows = max(1, _BYTES_AT_ONCE // width)

@@ -113,7 +113,7 @@ class PrivUnit(VectorRandomiser):
         """Expected squared distance of one report, set right, from a vector of length 1."""
         return self.scale**2 * (self.dimensions - 1 + self._moments[1]) - 1
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         shape = {"dimensions": self.dimensions, "steps": self.steps}
         cap = {"directions": self.directions, "near": self.near}
         return {"kind": "directions", **shape, **cap, "keep": str(self.keep)}
@@ -122,7 +122,7 @@ class PrivUnit(VectorRandomiser):
     def fields(self) -> tuple[ReportField, ...]:
         return ReportField("seed", "u4"), ReportField("direction", width_of(self.directions))
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         match payload:
             case [seed, place] if whole(seed, _SEEDS) and whole(place, self.directions):
                 return seed, place
@@ -132,16 +132,16 @@ class PrivUnit(VectorRandomiser):
         known = batch.columns["direction"] < self.directions
         return np.asarray(known & (batch.columns["seed"] < _SEEDS))
 
-    def _drawn(self, rows: Numbers) -> Columns:
+    def _draw_reports(self, rows: Numbers) -> Columns:
         at_once = max(1, _ROOM // (self.directions * self.dimensions))
         parts = [
-            self._named(rows[start : start + at_once])
+            self._draw_seeds_and_places(rows[start : start + at_once])
             for start in range(0, max(1, len(rows)), at_once)
         ]
         seeds, places = (np.concatenate(each) for each in zip(*parts, strict=True))
         return {"seed": seeds.astype("u4"), "direction": places.astype(width_of(self.directions))}
 
-    def _named(self, rows: Numbers) -> tuple[Numbers, Numbers]:
+    def _draw_seeds_and_places(self, rows: Numbers) -> tuple[Numbers, Numbers]:
         """Seeds and named directions, for so many people at once."""
         people, far = len(rows), self.directions - self.near
         lengths = uniform_integers(self.steps, people, self.randomness)

@@ -65,7 +65,7 @@ class VectorRandomiser(LocalRandomiser):
 
     def privatize_many(self, values: Any) -> ReportBatch:
         """One report for each row, by the law of the clients, in one go: for trials and tests."""
-        return ReportBatch(self._drawn(self.stepped(values)))
+        return ReportBatch(self._draw_reports(self.stepped(values)))
 
     def stepped(self, vectors: Any) -> Numbers:
         """Rows as whole steps, by the rule of the clients: clamped, NaN as 0, the nearest step."""
@@ -80,7 +80,7 @@ class VectorRandomiser(LocalRandomiser):
         return np.asarray(np.floor(clamped * self.steps + 0.5).astype(np.int64))
 
     @abstractmethod
-    def _drawn(self, rows: Numbers) -> Columns:
+    def _draw_reports(self, rows: Numbers) -> Columns:
         """Fresh reports about so many rows of steps."""
 
     @abstractmethod
@@ -115,7 +115,7 @@ class VectorMean(VectorRandomiser):
         """Of one coordinate that is 0, for one person."""
         return self.dimensions * self.scale**2
 
-    def written(self) -> dict[str, Any]:
+    def describe_randomiser(self) -> dict[str, Any]:
         shape = {"dimensions": self.dimensions, "steps": self.steps}
         return {"kind": "coordinate", **shape, "keep": str(self.keep)}
 
@@ -123,7 +123,7 @@ class VectorMean(VectorRandomiser):
     def fields(self) -> tuple[ReportField, ...]:
         return ReportField("coordinate", width_of(self.dimensions)), ReportField("bit", "u1")
 
-    def read(self, payload: object) -> tuple[Any, ...] | None:
+    def read_report_columns(self, payload: object) -> tuple[Any, ...] | None:
         match payload:
             case [place, bit] if whole(place, self.dimensions) and whole(bit, 2):
                 return place, bit
@@ -133,7 +133,7 @@ class VectorMean(VectorRandomiser):
         known = batch.columns["coordinate"] < self.dimensions
         return np.asarray(known & (batch.columns["bit"] < 2))
 
-    def _drawn(self, rows: Numbers) -> Columns:
+    def _draw_reports(self, rows: Numbers) -> Columns:
         people = len(rows)
         chosen = uniform_integers(self.dimensions, people, self.randomness)
         own = rows[np.arange(people), chosen] + self.steps

@@ -47,7 +47,7 @@ class Additive(ABC):
     @property
     def event(self) -> Event:
         """What one release of a whole array costs; marked if it was not private."""
-        return marked(self._event(Fraction(1)), self.randomness)
+        return mark_unprotected_event(self._event(Fraction(1)), self.randomness)
 
     def release(self, value: Any) -> Any:
         """Add noise to a number, a list or an array: one release, whatever the size."""
@@ -113,7 +113,7 @@ class Additive(ABC):
             share = self._in_steps(distance, exponent, size, whole) / self._in_steps(
                 exact(self.sensitivity), exponent, size, whole
             )
-            return marked(self._event(share), self.randomness)
+            return mark_unprotected_event(self._event(share), self.randomness)
 
         # By the declared kind, never by that of the value: 3 and 3.5 are both real.
         return Measurement(
@@ -187,7 +187,7 @@ def kind(whole: object) -> type:
     return int if whole else float
 
 
-def marked(event: Event, source: Source) -> Event:
+def mark_unprotected_event(event: Event, source: Source) -> Event:
     """``event`` if its noise was private; otherwise a record that nothing may be charged for."""
     if source.private:
         return event

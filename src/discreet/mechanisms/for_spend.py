@@ -127,12 +127,12 @@ def noise_for(
     Laplace noise from a pure spend; steps of a fine grid that stand for reals, Laplace noise.
     """
 
-    def made(reading: Reading) -> WholeNoise | Laplace:
+    def make_noise(reading: Reading) -> WholeNoise | Laplace:
         if is_laplace(reading) and not whole:
             return _laplace_for(reading, Laplace, l1, randomness)
         return noise_of(reading, l1=l1, l2=l2, randomness=randomness)
 
-    return least_error(readings(spend), made, deviation)
+    return least_error(readings(spend), make_noise, deviation)
 
 
 def least_noise(
@@ -140,10 +140,10 @@ def least_noise(
 ) -> WholeNoise:
     """The noise of least deviation among those of some readings, for whole numbers."""
 
-    def made(reading: Reading) -> WholeNoise:
+    def make_noise(reading: Reading) -> WholeNoise:
         return noise_of(reading, l1=l1, l2=l2, randomness=randomness)
 
-    return least_error(given, made, deviation)
+    return least_error(given, make_noise, deviation)
 
 
 def noise_of(reading: Reading, *, l1: Number, l2: Number, randomness: Source) -> WholeNoise:
@@ -260,12 +260,12 @@ def epsilon_for(spend: PureDP | ZCDP, event: Callable[[Number], Event]) -> Numbe
 def largest_epsilon(event: Callable[[float], Event], spend: ZCDP) -> float:
     """The largest parameter whose event is priced at no more than ``spend``; it grows with it."""
 
-    def paid(value: float) -> bool:
+    def stays_within_spend(value: float) -> bool:
         made = event(value)
         priced = made.instead_of if isinstance(made, Unprotected) else made
         return rounded_up(ZERO_CONCENTRATED.price(priced)) <= spend.rho
 
-    return greatest_above_zero(paid, close=_CLOSE)
+    return greatest_above_zero(stays_within_spend, close=_CLOSE)
 
 
 def _not_permitted(spend: Guarantee) -> InvalidParameter:

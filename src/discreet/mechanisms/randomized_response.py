@@ -16,7 +16,7 @@ from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import RandomizedResponse as RandomizedResponseEvent
 from discreet.core.parameters import Number, count, exact, finite, positive, probability, rounded_up
 from discreet.mechanisms import grid
-from discreet.mechanisms.additive import least_spend, marked
+from discreet.mechanisms.additive import least_spend, mark_unprotected_event
 from discreet.noise import SYSTEM, Noiseless, Source, bernoulli, uniform_integers
 from discreet.noise.enclosure import exp_minus, log_inverse
 from discreet.noise.randomness import require_source
@@ -52,7 +52,7 @@ class RandomizedResponse:
     def event(self) -> Event:
         """What one answer of one person costs."""
         event = RandomizedResponseEvent(epsilon=self.epsilon, categories=self.categories)
-        return marked(event, self.randomness)
+        return mark_unprotected_event(event, self.randomness)
 
     @property
     def truth(self) -> float:
@@ -166,7 +166,9 @@ class Warner:
         low = (odds.numerator << bits) // odds.denominator
         _, high = log_inverse(low, low + 1, bits)
         epsilon = rounded_up(Fraction(high, 1 << bits))
-        return marked(RandomizedResponseEvent(epsilon=epsilon, categories=2), self.randomness)
+        return mark_unprotected_event(
+            RandomizedResponseEvent(epsilon=epsilon, categories=2), self.randomness
+        )
 
     def release(self, answers: Any) -> Any:
         """Noisy answers 0 or 1 (booleans are welcome), one for each person."""

@@ -24,7 +24,7 @@ class Scores(Enum):
     MONOTONE = 1
 
     @property
-    def written(self) -> str:
+    def identity_name(self) -> str:
         """The name in ledgers, fixed for ever, whatever the member is called here."""
         return {Scores.GENERAL: "GENERAL", Scores.MONOTONE: "MONOTONE"}[self]
 

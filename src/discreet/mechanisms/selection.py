@@ -16,7 +16,7 @@ from discreet.core.metric import LInf
 from discreet.core.parameters import Number, count, exact, nonnegative, positive, probability
 from discreet.core.space import Space
 from discreet.mechanisms import grid
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.scores import GENERAL, Scores, check_scores
 from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
@@ -41,7 +41,7 @@ class Selection(ABC):
     @property
     def event(self) -> Event:
         """What one selection costs."""
-        return marked(self._kind()(epsilon=self.epsilon), self.randomness)
+        return mark_unprotected_event(self._kind()(epsilon=self.epsilon), self.randomness)
 
     @abstractmethod
     def release(self, scores: Any) -> int:
@@ -71,7 +71,7 @@ class Selection(ABC):
                 return Nothing()
             share = self._share(distance)
             event = self._kind()(epsilon=exact(self.epsilon) * share)
-            return self.event if share == 1 else marked(event, self.randomness)
+            return self.event if share == 1 else mark_unprotected_event(event, self.randomness)
 
         return Measurement(space, self.release, privacy)
 

@@ -41,7 +41,7 @@ _ROUNDING = 2.0**-49
 """More than doubles err in a logarithm and its product with a scale, relatively and absolutely."""
 
 
-def drawn(
+def draw_numbers(
     number: Callable[[Fraction, Source], int], scale: Fraction, size: int, source: Source
 ) -> NDArray[np.int64]:
     """``size`` independent numbers; beyond ±2**62 they are replaced by it, as in ``bins``."""
@@ -120,12 +120,12 @@ def rounded_gaussian_number(scale: Fraction, source: Source) -> int:
     wide = scale.numerator // scale.denominator + 1
     while True:
         halves = geometric_number(Fraction(2 * wide), source)
-        if _kept(halves, wide, scale, source):
+        if _toss_keep_coin(halves, wide, scale, source):
             magnitude = (halves + 1) // 2
             return -magnitude if integer(source, 1) else magnitude
 
 
-def _kept(halves: int, wide: int, scale: Fraction, source: Source) -> bool:
+def _toss_keep_coin(halves: int, wide: int, scale: Fraction, source: Source) -> bool:
     """Heads with chance exp(-t(f)) at a uniform real place f, where t grows with f."""
     bits = _WORD
     place, word = integer(source, bits), integer(source, bits)

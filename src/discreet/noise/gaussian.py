@@ -50,7 +50,7 @@ def rounded_gaussian(scale: Number, size: int, source: Source = SYSTEM) -> NDArr
     if isinstance(source, Noiseless):
         return np.zeros(size, dtype=np.int64)
     if size <= few.FEW and sigma >= 1:
-        return few.drawn(few.rounded_gaussian_number, sigma, size, source)
+        return few.draw_numbers(few.rounded_gaussian_number, sigma, size, source)
     if sigma < _WIDEST_INTEGRAL:
         return table.draw(RoundedCells(sigma), size, source)
     return bins.draw(BinnedRoundedGaussian(sigma, bin_bits(sigma)), size, source)
@@ -62,7 +62,7 @@ def discrete_gaussian(scale: Number, size: int, source: Source = SYSTEM) -> NDAr
     if isinstance(source, Noiseless):
         return np.zeros(size, dtype=np.int64)
     if size <= few.FEW:
-        return few.drawn(few.discrete_gaussian_number, sigma, size, source)
+        return few.draw_numbers(few.discrete_gaussian_number, sigma, size, source)
     law = BinnedDiscreteGaussian(sigma, bin_bits(sigma))
     return bins.draw(law, size, source) if law.place_bits else table.draw(law, size, source)
 

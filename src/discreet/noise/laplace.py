@@ -75,7 +75,7 @@ def _draw(
     if isinstance(source, Noiseless):
         return np.zeros(size, dtype=np.int64)
     if size <= few.FEW:
-        return few.drawn(number, checked, size, source)
+        return few.draw_numbers(number, checked, size, source)
     law = kind(checked, bin_bits(checked))
     return bins.draw(law, size, source) if law.place_bits else table.draw(law, size, source)
 

@@ -126,8 +126,8 @@ class KNorm(ABC):
         doubtful = (np.floor(shifted - margin) != nearest) | (np.floor(shifted + margin) != nearest)
         out[:] = np.where(doubtful, 0.0, nearest)
         for row in np.flatnonzero(doubtful.any(axis=1)).tolist():
-            known = free.known(row * self.dimension, (row + 1) * self.dimension)
-            known += radial.known(row * self.radials, (row + 1) * self.radials)
+            known = free.list_known_bits(row * self.dimension, (row + 1) * self.dimension)
+            known += radial.list_known_bits(row * self.radials, (row + 1) * self.radials)
             for column, value in self._decide(known, np.flatnonzero(doubtful[row]), source):
                 out[row, column] = value
         np.negative(out, out=out, where=free.negative.reshape(out.shape))

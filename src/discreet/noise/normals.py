@@ -52,7 +52,7 @@ class Variables:
         """Magnitudes at the middle of what is known."""
         return self.cells + (self.places + 0.5) * 2.0**-self.bits
 
-    def known(self, first: int, last: int) -> list[tuple[int, int]]:
+    def list_known_bits(self, first: int, last: int) -> list[tuple[int, int]]:
         """Bits of variables ``first`` to ``last``, cell included, and their numbers."""
         plain = [(int(place), self.bits) for place in self.places[first:last]]
         revealed = [self.deeper.get(i, plain[i - first]) for i in range(first, last)]

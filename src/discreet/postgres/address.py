@@ -48,7 +48,7 @@ class Address:
                 remedy="Write postgresql://user@host:5432/database, with %40 for an @ inside a "
                 "name or password; the password is better kept in ~/.pgpass.",
             )
-        self.where = _shown(parts)
+        self.where = _format_public_address(parts)
         kept = {**_DEFAULTS, **settings, **parts, "client_encoding": "UTF8"}
         # In a closure, so that neither vars() nor a debugger's summary shows a password.
         self.dial: Callable[[], Connection[Any]] = lambda: psycopg.connect(
@@ -74,7 +74,7 @@ def driver() -> Any:
     return psycopg
 
 
-def _shown(parts: dict[str, Any]) -> str:
+def _format_public_address(parts: dict[str, Any]) -> str:
     """Host, port and database, as far as they cannot hold anything else."""
     host, port, database = (str(parts.get(part) or "") for part in ("host", "port", "dbname"))
     text = f"{host or 'localhost'}{':' if port else ''}{port}/{database}"

@@ -116,7 +116,7 @@ class IndependentNoise:
         object.__setattr__(self, "records", count("records", self.records))
         shape = self.workload.universe.shape
         for product in self.workload.products:
-            cells = math.prod(shape[place] for place in product.kept)
+            cells = math.prod(shape[place] for place in product.kept_places)
             if max(cells, product.queries) > LARGEST:
                 raise InvalidParameter(
                     code="universe_too_large",
@@ -140,7 +140,7 @@ class IndependentNoise:
         """What is added to every answer, in steps."""
         columns = [_columns(product, self._step) for product in self._products]
         # Triangle inequality over the moved cells: exchanged records lie in two.
-        moved = self.records * self.size.moved
+        moved = self.records * self.size.changed_cells
         return noise_for(
             self.spend,
             l1=moved * sum(l1 for l1, _ in columns),
@@ -175,7 +175,7 @@ class IndependentNoise:
 
 
 def _truth(product: Product, counts: Counted, universe: Universe) -> Floats:
-    kept = product.kept
+    kept = product.kept_places
     if not kept:
         names = universe.names[:1]
         return np.array([float(marginal_counts(counts, universe, names).sum())])

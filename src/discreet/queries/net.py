@@ -24,7 +24,7 @@ from discreet.mechanisms.for_spend import additive_readings, epsilon_for
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.log_weights import relative
 from discreet.queries.mwem.rounds import exact_answers
-from discreet.queries.record_count import PublicCount, counted, require_public
+from discreet.queries.record_count import PublicCount, count_records, require_public
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
@@ -85,7 +85,7 @@ class NetMechanism:
     def scores(self, counts: Counted) -> Floats:
         """Minus the largest error of each database, in records, exactly."""
         table = cell_counts(counts, self.workload.universe)
-        counted(self.size, table, None)
+        count_records(self.size, table, None)
         truth = np.concatenate(exact_answers(self.workload, table))
         return np.asarray(-np.abs(self._answers - truth).max(axis=1))
 

@@ -39,14 +39,20 @@ from discreet.mechanisms import (
     NoisyMax,
     PermuteAndFlip,
 )
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.selection import Selection
 from discreet.mechanisms.sparse_vector.above_threshold import ThresholdSession
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.fitting import MeasuredQuery
 from discreet.queries.mwem.rounds import exact_answers
-from discreet.queries.record_count import MOST, PublicCount, RecordCount, counted, require_size
+from discreet.queries.record_count import (
+    MOST,
+    PublicCount,
+    RecordCount,
+    count_records,
+    require_size,
+)
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import (
     PLACES,
@@ -90,7 +96,7 @@ class ProtectedCounts:
         self._randomness = randomness
         table = cell_counts(counts, universe)
         if isinstance(size, PublicCount):
-            counted(size, table, None)
+            count_records(size, table, None)
         self._counts = table
         self._held = table.astype(np.float64)
         unit = Replace(Row()) if isinstance(size, PublicCount) else Row()
@@ -116,7 +122,7 @@ class ProtectedCounts:
             epsilon=epsilon, sensitivity=self.records, randomness=self._randomness
         )
         self._charge(noise.event)
-        return counted(self.size, self._counts, noise)
+        return count_records(self.size, self._counts, noise)
 
     def measure(
         self,
@@ -180,7 +186,7 @@ class ProtectedCounts:
         """Price and record it, or refuse; before any count is looked at."""
         private = getattr(event, "instead_of", event)
         self._filter.record(private)
-        self._events = (*self._events, marked(private, self._randomness))
+        self._events = (*self._events, mark_unprotected_event(private, self._randomness))
 
     def _require(self, query: LinearQuery) -> None:
         # Only these two keep their promise that weights lie in [0, 1] on the grid.

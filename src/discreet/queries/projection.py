@@ -36,7 +36,7 @@ from discreet.queries.record_count import (
     NoisyRecordCount,
     PublicCount,
     RecordCount,
-    counted,
+    count_records,
     require_size,
 )
 from discreet.queries.synopses.synopsis import HistogramSynopsis
@@ -134,7 +134,7 @@ class ProjectionMechanism:
         noisy = self.noisy.release(table)
         answers = noisy.answers(asked)
         if isinstance(self.size, PublicCount):
-            total = counted(self.size, table, None)
+            total = count_records(self.size, table, None)
         else:
             total = max(float(answers[-1]) + _FAR * self.noisy.rmse, 1.0)
         hull = self._hull(total)

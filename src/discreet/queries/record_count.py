@@ -48,7 +48,7 @@ class PublicCount:
         return Fraction(0)
 
     @property
-    def moved(self) -> int:
+    def changed_cells(self) -> int:
         """Cells whose count changes between neighbours."""
         return 2
 
@@ -77,7 +77,7 @@ class NoisyRecordCount:
         return exact(self.part)
 
     @property
-    def moved(self) -> int:
+    def changed_cells(self) -> int:
         """Cells whose count changes between neighbours."""
         return 1
 
@@ -95,7 +95,7 @@ def bought_count(
     return noise_for(paid, l1=records, l2=records, randomness=randomness)
 
 
-def counted(size: RecordCount, table: NDArray[np.int64], noise: WholeNoise | None) -> float:
+def count_records(size: RecordCount, table: NDArray[np.int64], noise: WholeNoise | None) -> float:
     """The number of records: the public one, which the data must have, or a noisy one."""
     if isinstance(size, PublicCount):
         if int(table.sum()) != size.records:

@@ -177,7 +177,7 @@ class Database:
                 self._require_version(entry.name)
         return self._combined[text]
 
-    def listed(self, rows: PlanNode) -> list[tuple[object, ...]]:
+    def list_public_rows(self, rows: PlanNode) -> list[tuple[object, ...]]:
         """The rows of a plan over public tables and constants, in the order of their values.
 
         They are computed in the engine, so that every function means here what it means beside

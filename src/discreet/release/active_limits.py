@@ -64,7 +64,7 @@ _WORDS = {
 def limit_text(fact: Mapping[str, Any]) -> str:
     """One limit for a reader."""
     values = {"s": "" if fact.get("most") == 1 else "s", **fact}
-    shown = {name: _shown(value) for name, value in values.items()}
+    shown = {name: _format_value(value) for name, value in values.items()}
     return _WORDS[LimitKind(fact["limit"])].format(**shown)
 
 
@@ -83,7 +83,7 @@ def left_out_text(report: Mapping[str, Any]) -> str:
     for name, words in _REPORTED.items():
         found = report.get(name)
         if found and found["values"]:
-            numbers = f"{max(found['values']):,} ± {_shown(found['half_width'])}"
+            numbers = f"{max(found['values']):,} ± {_format_value(found['half_width'])}"
             where = " in a group" if len(found["values"]) > 1 else ""
             most = "up to " if where else ""
             said.append(words.format(f"{most}{numbers}", where))
@@ -97,7 +97,7 @@ _REPORTED = {
 }
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -38,7 +38,7 @@ from discreet.release.formula import (
     QuotientFormula,
     Shown,
     Values,
-    listed,
+    convert_to_plain_values,
     require_lengths,
 )
 
@@ -62,8 +62,8 @@ class Ends:
 
     def __post_init__(self) -> None:
         """Keep plain numbers; refuse lengths that differ and ends that cross."""
-        object.__setattr__(self, "lower", tuple(listed(self.lower)))
-        object.__setattr__(self, "upper", tuple(listed(self.upper)))
+        object.__setattr__(self, "lower", tuple(convert_to_plain_values(self.lower)))
+        object.__setattr__(self, "upper", tuple(convert_to_plain_values(self.upper)))
         require_lengths({"lower": len(self.lower), "upper": len(self.upper)})
         in_order = all(map(operator.le, self.lower, self.upper))
         if not in_order or math.inf in self.lower or -math.inf in self.upper:
@@ -79,7 +79,9 @@ Interval: TypeAlias = HalfWidth | Ends | None
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasedColumn:
-    """A column of a release. Build it with :meth:`linear`, :meth:`quotient` or :meth:`given`.
+    """A column of a release.
+
+    Build it with :meth:`linear`, :meth:`quotient` or :meth:`from_given_values`.
 
     Contract: ``interval`` belongs to ``formula`` at the confidence of the release; it is None
     where no interval can be stated, and then ``note`` says what is stated instead. All of it is
@@ -167,7 +169,7 @@ class ReleasedColumn:
         )
 
     @classmethod
-    def given(
+    def from_given_values(
         cls, name: str, values: Sequence[Released | None], *, interval: Ends | None, note: str
     ) -> ReleasedColumn:
         """Numbers with no formula, such as quantiles; ``note`` says how wrong they may be."""

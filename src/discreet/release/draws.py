@@ -27,7 +27,7 @@ class Atom(NamedTuple):
 Term: TypeAlias = tuple[Atom, Released, Distribution]
 
 
-def known(value: object) -> Released | None:
+def read_known_number(value: object) -> Released | None:
     """A known number as a plain int or float; None for anything that is no number."""
     if hasattr(value, "interval"):
         return None
@@ -49,7 +49,7 @@ def around(value: Released, width: Released, within: Range) -> Range:
     return max(centre - width, low), min(centre + width, high)
 
 
-def cut(ends: Range, within: Range) -> Range:
+def cut_interval_to_range(ends: Range, within: Range) -> Range:
     """The part of an interval that lies in a range, and half its length where its middle does not.
 
     >>> cut((1, 5), (2, 9)), cut((-9, -5), (2, 9)), cut((-math.inf, 1), (2, 9))
@@ -77,7 +77,7 @@ def whole_part(width: float) -> int:
     return math.floor(width * (1 + 2.0**-40) + 2.0**-40)
 
 
-def merged(terms: Iterable[Term]) -> tuple[Term, ...]:
+def sum_terms_by_atom(terms: Iterable[Term]) -> tuple[Term, ...]:
     """Each atom once, in a canonical order, without those that cancelled."""
     factors: dict[Atom, Released] = {}
     laws: dict[Atom, Distribution] = {}

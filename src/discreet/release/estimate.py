@@ -53,13 +53,13 @@ from discreet.release.draws import (
     Released,
     Term,
     around,
-    cut,
-    known,
-    merged,
+    cut_interval_to_range,
+    read_known_number,
     shared_noise,
+    sum_terms_by_atom,
     whole_part,
 )
-from discreet.release.format import above, below, decimals, percent, shown
+from discreet.release.format import above, below, decimals, format_number, percent
 from discreet.release.intervals.linear import half_width, half_widths
 from discreet.release.intervals.ratio import ratio_ends
 
@@ -119,10 +119,10 @@ class Estimate:
         if isinstance(other, Estimate):
             return Estimate(
                 self.value + other.value,
-                merged((*self.terms, *other.terms)),
+                sum_terms_by_atom((*self.terms, *other.terms)),
                 (self.within[0] + other.within[0], self.within[1] + other.within[1]),
             )
-        number = known(other)
+        number = read_known_number(other)
         if number is None:
             return NotImplemented
         low, high = self.within
@@ -135,7 +135,7 @@ class Estimate:
         """The sum of estimates, added up in one step."""
         return cls(
             sum(each.value for each in parts),
-            merged(term for each in parts for term in each.terms),
+            sum_terms_by_atom(term for each in parts for term in each.terms),
             (sum(each.within[0] for each in parts), sum(each.within[1] for each in parts)),
         )
 
@@ -143,7 +143,7 @@ class Estimate:
         return self * -1
 
     def __sub__(self, other: object) -> Estimate:
-        number = known(other)
+        number = read_known_number(other)
         if number is not None:
             return self + -number
         return self + -other if isinstance(other, Estimate) else NotImplemented
@@ -153,7 +153,7 @@ class Estimate:
 
     def __mul__(self, other: object) -> Estimate:
         """The estimate times a known number."""
-        number = known(other)
+        number = read_known_number(other)
         if number is None:
             return NotImplemented
         if number == 0:
@@ -176,7 +176,7 @@ class Estimate:
         """By a known number: an estimate. By an estimate: a ratio."""
         if isinstance(other, Estimate):
             return Ratio(self, other)
-        number = known(other)
+        number = read_known_number(other)
         if number is None:
             return NotImplemented
         terms = tuple(
@@ -186,7 +186,7 @@ class Estimate:
         return Estimate(self.value / number, terms, (ends[0], ends[1]))
 
     def __rtruediv__(self, other: object) -> Ratio:
-        number = known(other)
+        number = read_known_number(other)
         return NotImplemented if number is None else Ratio(Estimate(number), self)
 
     def __float__(self) -> float:
@@ -197,7 +197,7 @@ class Estimate:
         width = self.half_width()
         low, high = self.interval()
         places = decimals(width)
-        value = shown(self.value, places)
+        value = format_number(self.value, places)
         if (low, high) == (self.value - width, self.value + width):
             return f"{value} ± {above(width, places)} ({percent(CONFIDENCE)})"
         return f"{value}, {below(low, places)} to {above(high, places)} ({percent(CONFIDENCE)})"
@@ -248,7 +248,7 @@ class Ratio:
             return self.plus(other)
         if isinstance(other, Ratio | Estimate | Contrast):
             return Contrast.of(self) + other
-        number = known(other)
+        number = read_known_number(other)
         if number is None:
             return NotImplemented
         low, high = self.within
@@ -271,7 +271,7 @@ class Ratio:
     def __sub__(self, other: object) -> Ratio | Contrast:
         if isinstance(other, Ratio | Estimate | Contrast):
             return self + -other
-        number = known(other)
+        number = read_known_number(other)
         return NotImplemented if number is None else self + -number
 
     def __rsub__(self, other: object) -> Ratio | Contrast:
@@ -279,7 +279,7 @@ class Ratio:
 
     def __mul__(self, other: object) -> Ratio:
         """The ratio times a known number."""
-        number = known(other)
+        number = read_known_number(other)
         if number is None:
             return NotImplemented
         within = (Estimate(0, within=self.within) * number).within
@@ -288,7 +288,7 @@ class Ratio:
     __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Ratio:
-        number = known(other)
+        number = read_known_number(other)
         return NotImplemented if number is None else self * (1 / number)
 
     def __float__(self) -> float:
@@ -299,7 +299,7 @@ class Ratio:
         low, high = self.interval()
         places = decimals((high - low) / 2)
         ends = f"{below(low, places)} to {above(high, places)}"
-        return f"{shown(self.value, places)}, {ends} ({percent(CONFIDENCE)})"
+        return f"{format_number(self.value, places)}, {ends} ({percent(CONFIDENCE)})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -343,7 +343,7 @@ class Contrast:
         else:
             width = width_of(noise, level)
             ends = (self.value - width, self.value + width)
-        return cut(ends, self.within)
+        return cut_interval_to_range(ends, self.within)
 
     def first_order(self, confidence: float) -> Estimate | None:
         """An estimate with the noise of the sum to first order; None where that is not close."""
@@ -374,7 +374,7 @@ class Contrast:
         if isinstance(other, Ratio | Estimate):
             other = Contrast.of(other)
         if not isinstance(other, Contrast):
-            number = known(other)
+            number = read_known_number(other)
             return NotImplemented if number is None else Contrast(self.ratios, self.rest + number)
         ratios = list(self.ratios)
         for part in other.ratios:
@@ -394,7 +394,7 @@ class Contrast:
     def __sub__(self, other: object) -> Contrast:
         if isinstance(other, Ratio | Estimate | Contrast):
             return self + -other
-        number = known(other)
+        number = read_known_number(other)
         return NotImplemented if number is None else self + -number
 
     def __rsub__(self, other: object) -> Contrast:
@@ -402,7 +402,7 @@ class Contrast:
 
     def __mul__(self, other: object) -> Contrast:
         """Times a known number."""
-        number = known(other)
+        number = read_known_number(other)
         if number is None:
             return NotImplemented
         return Contrast(tuple(part * number for part in self.ratios), self.rest * number)
@@ -410,7 +410,7 @@ class Contrast:
     __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Contrast:
-        number = known(other)
+        number = read_known_number(other)
         return NotImplemented if number is None else self * (1 / number)
 
     def __float__(self) -> float:
@@ -421,7 +421,7 @@ class Contrast:
         low, high = self.interval()
         places = decimals((high - low) / 2)
         ends = f"{below(low, places)} to {above(high, places)}"
-        return f"{shown(self.value, places)}, {ends} ({percent(CONFIDENCE)})"
+        return f"{format_number(self.value, places)}, {ends} ({percent(CONFIDENCE)})"
 
 
 def width_of(noise: Estimate, confidence: float) -> float:

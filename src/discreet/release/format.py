@@ -31,7 +31,7 @@ def decimals(width: float) -> int | None:
     return min(max(0, 1 - math.floor(math.log10(width))), 300)
 
 
-def shown(value: float | None, places: int | None) -> str:
+def format_number(value: float | None, places: int | None) -> str:
     """``value`` with so many decimals; whole numbers in full, what is missing as a dash.
 
     >>> shown(41.2345, 2), shown(-0.01, 1), shown(12, 2), shown(None, 1), shown(1 / 3, None)

@@ -166,7 +166,7 @@ class GivenValues:
 
     def __post_init__(self) -> None:
         """Keep plain, finite numbers of one kind."""
-        given = listed(self.values)
+        given = convert_to_plain_values(self.values)
         numbers = iter(_numbers("values", [value for value in given if value is not None]))
         kept = tuple(None if value is None else next(numbers) for value in given)
         object.__setattr__(self, "values", kept)
@@ -190,7 +190,7 @@ def require_lengths(lengths: dict[str, int]) -> None:
         )
 
 
-def listed(values: Any) -> Sequence[Any]:
+def convert_to_plain_values(values: Any) -> Sequence[Any]:
     """The numbers of an array as Python's own; other sequences as they are."""
     plain: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
     return plain
@@ -198,7 +198,7 @@ def listed(values: Any) -> Sequence[Any]:
 
 def _numbers(name: str, values: Any) -> Values:
     """Plain whole numbers, or plain finite reals."""
-    plain = tuple(listed(values))
+    plain = tuple(convert_to_plain_values(values))
     kinds = set(map(type, plain))
     if kinds == {int, float}:
         plain, kinds = tuple(map(float, plain)), {float}

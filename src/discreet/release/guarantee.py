@@ -34,7 +34,7 @@ def guarantee_to_dict(guarantee: Guarantee) -> dict[str, Any]:
 
 def guarantee_from_dict(plain: Any) -> Guarantee:
     """The guarantee that :func:`guarantee_to_dict` wrote."""
-    guarantee = _read(plain)
+    guarantee = _read_plain_value(plain)
     if not isinstance(guarantee, Guarantee) or not _is_unit(guarantee.unit):
         raise InvalidParameter(
             code="guarantee_not_plain",
@@ -113,12 +113,12 @@ def _plain(value: Any) -> Any:
     return {"kind": form.tag, **{name: part for name, part in parts.items() if part is not None}}
 
 
-def _read(plain: Any) -> Any:
+def _read_plain_value(plain: Any) -> Any:
     if not isinstance(plain, dict):
         return plain
     if (fraction := fraction_from_json(plain)) is not None:
         return fraction
-    parts = {name: _read(part) for name, part in plain.items() if name != "kind"}
+    parts = {name: _read_plain_value(part) for name, part in plain.items() if name != "kind"}
     kind = KINDS.get(plain.get("kind", ""))
     given = None if kind is None else FORMS[kind].arguments(parts)
     if kind is None or given is None:

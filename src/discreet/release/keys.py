@@ -72,10 +72,10 @@ def column_to_json(kind: str, column: KeyColumn) -> list[Any]:
     """The values as JSON knows them; not to be changed."""
     if kind not in _READERS:
         return list(column)
-    return _AS_JSON.of_long(column, _written)
+    return _AS_JSON.of_long(column, _convert_to_iso_texts)
 
 
-def _written(column: tuple[Any, ...]) -> list[Any]:
+def _convert_to_iso_texts(column: tuple[Any, ...]) -> list[Any]:
     return [None if value is None else value.isoformat() for value in column]
 
 

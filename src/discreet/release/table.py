@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from discreet.release.column import HalfWidth, ReleasedColumn
 from discreet.release.footer import footer
-from discreet.release.format import above, below, decimals, one_line, shown
+from discreet.release.format import above, below, decimals, format_number, one_line
 from discreet.release.guarantee import guarantee_text
 from discreet.release.keys import Key
 from discreet.release.released_table import ReleasedTable
@@ -101,7 +101,7 @@ def _columns(release: ReleasedTable, rows: list[int]) -> list[_Column]:
 def _answer(answer: ReleasedColumn, rows: list[int]) -> list[_Column]:
     name, values = one_line(answer.name), [answer.values[row] for row in rows]
     if answer.lower is None or answer.upper is None:
-        return [_Column(name, [shown(value, None) for value in values], left=False)]
+        return [_Column(name, [format_number(value, None) for value in values], left=False)]
     lower, upper = ([ends[row] for row in rows] for ends in (answer.lower, answer.upper))
     if isinstance(answer.interval, HalfWidth):
         width = answer.interval.half_width
@@ -111,18 +111,18 @@ def _answer(answer: ReleasedColumn, rows: list[int]) -> list[_Column]:
             for low, value, high in zip(lower, values, upper, strict=True)
         )
         if even:
-            cells = [f"{shown(value, places)} ± {above(width, places)}" for value in values]
+            cells = [f"{format_number(value, places)} ± {above(width, places)}" for value in values]
             return [_Column(name, cells, left=False)]
     else:
         places = _places(lower, upper)
         if _are_even(values, lower, upper):
             cells = [
-                f"{shown(value, places)} ± {above((high - low) / 2, places)}"
+                f"{format_number(value, places)} ± {above((high - low) / 2, places)}"
                 for low, value, high in zip(lower, values, upper, strict=True)
             ]
             return [_Column(name, cells, left=False)]
     return [
-        _Column(name, [shown(value, places) for value in values], left=False),
+        _Column(name, [format_number(value, places) for value in values], left=False),
         _Column(f"{name}_lower", [below(end, places) for end in lower], left=False),
         _Column(f"{name}_upper", [above(end, places) for end in upper], left=False),
     ]

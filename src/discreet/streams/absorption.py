@@ -27,7 +27,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Pure
 from discreet.core.parameters import Number, count, exact
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.grid import LIMIT, ordinary
 from discreet.mechanisms.sparse_vector.above_threshold import Live
 from discreet.noise import SYSTEM, Source, discrete_laplace
@@ -78,7 +78,7 @@ class BudgetAbsorption:
     @property
     def event(self) -> Event:
         """What any window costs, to somebody who is in one window only."""
-        return marked(Pure(epsilon=self.epsilon), self.randomness)
+        return mark_unprotected_event(Pure(epsilon=self.epsilon), self.randomness)
 
     @property
     def share(self) -> Fraction:
@@ -86,7 +86,7 @@ class BudgetAbsorption:
         return exact(self.epsilon) / (2 * self.unit.ticks)
 
     @property
-    def moved(self) -> Fraction:
+    def tick_sensitivity(self) -> Fraction:
         """How far neighbours move the histogram of one tick, in L1."""
         return exact(self.contribution.l1) * self.unit.max_per_tick
 
@@ -143,14 +143,18 @@ class LiveAbsorption(Live):
             self._tick += 1
             paid = mechanism.share
             apart = int(np.abs(counts - self._published).sum())
-            apart += int(discrete_laplace(mechanism.moved / mechanism.share, 1, source)[0])
+            apart += int(
+                discrete_laplace(mechanism.tick_sensitivity / mechanism.share, 1, source)[0]
+            )
             if self._owed:
                 self._owed -= 1
             else:
                 self._saved = min(self._saved + 1, mechanism.unit.ticks)
                 spend = mechanism.share * self._saved
-                if apart > mechanism.keys * mechanism.moved / spend:
-                    noise = discrete_laplace(mechanism.moved / spend, mechanism.keys, source)
+                if apart > mechanism.keys * mechanism.tick_sensitivity / spend:
+                    noise = discrete_laplace(
+                        mechanism.tick_sensitivity / spend, mechanism.keys, source
+                    )
                     self._published = np.clip(counts + noise, -_MOST, _MOST)
                     self._owed, self._saved = self._saved - 1, 0
                     paid += spend

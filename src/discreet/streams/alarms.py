@@ -146,9 +146,9 @@ class LiveAlarms:
         return self._tick
 
     @property
-    def left(self) -> int:
+    def alarms_left(self) -> int:
         """Alarms that can still be raised."""
-        return self._session.left
+        return self._session.positive_answers_left
 
     def step(self, increments: Any) -> bool:
         """Count one tick, and say whether its window is above the threshold, noisily."""
@@ -157,7 +157,7 @@ class LiveAlarms:
     def run(self, increments: Any) -> NDArray[np.bool_]:
         """Count several ticks; one answer for each, up to the last alarm, and none after it."""
         rows = checked_increments(increments, 1)[:, 0]
-        if not self.left:
+        if not self.alarms_left:
             raise Exhausted(
                 code="alarms_used_up",
                 expectation="a monitor that has alarms left",
@@ -165,7 +165,7 @@ class LiveAlarms:
             )
         found: list[bool] = []
         for added in np.clip(rows, -self._most, self._most):
-            if not self.left:
+            if not self.alarms_left:
                 break
             self._recent[self._tick % len(self._recent)] = added
             self._tick += 1
@@ -185,7 +185,7 @@ class LiveAlarms:
             "contribution": to_dict(monitor.contribution),
             "epsilon_each": str(exact(monitor.mechanism.epsilon_each)),
             "tick": self._tick,
-            "left": self.left,
+            "left": self.alarms_left,
             "hidden": None if hidden is None else str(hidden.steps),
             "recent": array_to_dict(self._recent),
         }

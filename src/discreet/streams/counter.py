@@ -23,7 +23,7 @@ from discreet.core.errors import Exhausted, InvalidData, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.grid import LIMIT
 from discreet.mechanisms.sparse_vector.above_threshold import Live
 from discreet.noise.randomness import SYSTEM, Source, require_source
@@ -114,7 +114,7 @@ class ContinualCounter(ABC):
     @property
     def event(self) -> Event:
         """What the whole stream costs; marked if its noise was not private."""
-        return marked(self.noise.event, self.randomness)
+        return mark_unprotected_event(self.noise.event, self.randomness)
 
     @abstractmethod
     def sensitivity(self) -> StreamSensitivity:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Pure
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.release.intervals.linear import half_width
 from discreet.streams.contribution import StreamSensitivity
@@ -66,8 +66,8 @@ class DoublingTree(ContinualCounter):
     def event(self) -> Event:
         """What the whole stream costs, however long it becomes."""
         if isinstance(self.noise, LaplaceNoise):
-            return marked(Pure(epsilon=self.noise.epsilon), self.randomness)
-        return marked(self.noise.event, self.randomness)
+            return mark_unprotected_event(Pure(epsilon=self.noise.epsilon), self.randomness)
+        return mark_unprotected_event(self.noise.event, self.randomness)
 
     def sensitivity(self) -> StreamSensitivity:
         """That of the first epoch."""

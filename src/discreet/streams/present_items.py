@@ -80,9 +80,9 @@ class PresentItems:
                 each = given.item() if isinstance(given, np.generic) else given
                 if type(each) is str or (type(each) is int and each.bit_length() <= _LONGEST):
                     touched[each] = touched.get(each, 0) + by
-        return sum(self._moved(name, by) for name, by in touched.items())
+        return sum(self._apply_item_change(name, by) for name, by in touched.items())
 
-    def _moved(self, name: str | int, by: int) -> int:
+    def _apply_item_change(self, name: str | int, by: int) -> int:
         item = self._items.setdefault(name, _Item())
         item.held = max(0, item.held + by)
         if item.present == (item.held > 0) or item.flips == self.unit.events:

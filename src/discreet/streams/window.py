@@ -88,12 +88,12 @@ class SlidingWindow(ContinualCounter):
         period = 1 << self.height
         return max(range(period, 2 * period), key=lambda t: len(self.blocks(t)))
 
-    def kept(self, level: int) -> int:
+    def count_kept_blocks(self, level: int) -> int:
         """Blocks of a level that a window can need, and one more."""
         return (self.window >> level) + 2
 
     def memory(self) -> int:
-        blocks = sum(self.kept(level) for level in range(self.height))
+        blocks = sum(self.count_kept_blocks(level) for level in range(self.height))
         return 8 * self.keys * (blocks + self.height + 1)
 
     def shape(self) -> State:
@@ -113,7 +113,9 @@ class LiveWindow(LiveCounter):
         super().__init__(mechanism, tick)
         keys, levels = mechanism.keys, range(mechanism.height)
         self._most = largest_increment(1 << mechanism.height)
-        self._blocks = [np.zeros((mechanism.kept(each), keys), np.int64) for each in levels]
+        self._blocks = [
+            np.zeros((mechanism.count_kept_blocks(each), keys), np.int64) for each in levels
+        ]
         self._sums = np.zeros((mechanism.height, keys), np.int64)
         self._last = np.zeros(keys, np.int64)
 

@@ -25,7 +25,7 @@ from discreet.core.events.mechanisms import Concentrated, Pure, Unprotected
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, exact, rounded_down
 from discreet.mechanisms import Exponential, PermuteAndFlip
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.for_spend import (
     WholeNoise,
@@ -81,7 +81,7 @@ class SpendTerms:
                 whole: Event = Pure(epsilon=epsilon)
             case ZCDP(rho=rho):
                 whole = Concentrated(rho=rho)
-        return marked(whole, self.randomness)
+        return mark_unprotected_event(whole, self.randomness)
 
     @property
     def growth(self) -> int:
@@ -89,9 +89,9 @@ class SpendTerms:
         return 2 if isinstance(self.paid, PureDP) else 4
 
     @property
-    def moved(self) -> int:
+    def l1_sensitivity(self) -> int:
         """How far one person moves the counts of a marginal in all."""
-        return self.records * self.size.moved
+        return self.records * self.size.changed_cells
 
     def noise(self, share: Number) -> WholeNoise:
         """Noise for one marginal that costs a share of the whole."""
@@ -103,13 +103,15 @@ class SpendTerms:
 
     def _noise(self, paid: PureDP | ZCDP) -> WholeNoise:
         # All records of a person may lie in one cell.
-        l2 = self.records * (1 if self.size.moved == 1 else sqrt_above(Fraction(self.size.moved)))
-        return noise_for(paid, l1=self.moved, l2=l2, randomness=self.randomness)
+        l2 = self.records * (
+            1 if self.size.changed_cells == 1 else sqrt_above(Fraction(self.size.changed_cells))
+        )
+        return noise_for(paid, l1=self.l1_sensitivity, l2=l2, randomness=self.randomness)
 
     def selection(self, share: Number, heaviest: int) -> Selection:
         """What selects for a share of the whole, by scores of :func:`whole_scores`."""
         kind = PermuteAndFlip if isinstance(self.paid, PureDP) else Exponential
-        moved = self.moved * heaviest * _STEP
+        moved = self.l1_sensitivity * heaviest * _STEP
 
         def at(epsilon: Number) -> Selection:
             return kind(epsilon=epsilon, sensitivity=moved, randomness=self.randomness)
@@ -139,7 +141,7 @@ class AdaptiveSpend:
         """The shares of the whole that were spent, by what they paid for."""
 
     @property
-    def left(self) -> Fraction:
+    def share_left(self) -> Fraction:
         """The share of the whole that is left."""
         (limit,) = self._filter.amounts
         (spent,) = self._filter._spent
@@ -164,10 +166,10 @@ class AdaptiveSpend:
         return selection.release(np.asarray(scores, dtype=np.int64))
 
     def _charge(self, event: Event, purpose: str) -> None:
-        before = self.left
+        before = self.share_left
         self._filter.record(event.instead_of if isinstance(event, Unprotected) else event)
         self.ran.append(event)
-        self.split[purpose] = self.split.get(purpose, Fraction(0)) + before - self.left
+        self.split[purpose] = self.split.get(purpose, Fraction(0)) + before - self.share_left
 
 
 def _whole(paid: PureDP | ZCDP) -> PureDP | ZCDP:

@@ -115,7 +115,9 @@ class AIM(GraphicalMechanism):
 
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
         shares = ColumnShares(exact(self.columns), self.most_for_columns, _COLUMN_ERROR)
-        done = self._columns_measured(counts, shares, kept=self._kept, merging=self.merging)
+        done = self._columns_measured(
+            counts, shares, kept=self._unmerged_places, merging=self.merging
+        )
         rounds = AnnealedRounds(len(self._sizes), self.terms.growth)
         while not rounds.finished:
             self._round(done.spend, rounds, done.counts, done.model)
@@ -131,8 +133,8 @@ class AIM(GraphicalMechanism):
         model: ModelInProgress,
     ) -> None:
         """Select and measure a batch, fit, and anneal where it told no more than noise would."""
-        share = rounds.next(spend.left)
-        limit = self.max_size * float(1 - spend.left + share)
+        share = rounds.next(spend.share_left)
+        limit = self.max_size * float(1 - spend.share_left + share)
         sizes = model.merged.sizes
         fitting = [
             each
@@ -153,7 +155,7 @@ class AIM(GraphicalMechanism):
             if learnt:
                 if rounds.finished:
                     break
-                share = rounds.next(spend.left)
+                share = rounds.next(spend.share_left)
             heaviest = max(self._candidates[each] for each in offered)
             place = spend.selected(
                 [scores[each] for each in offered], share * (1 - MEASURING), heaviest

@@ -91,7 +91,7 @@ class BayesianNetwork:
         require_same(workload, self.universe)
         found = []
         for product in workload.products:
-            names = [self.universe.names[place] for place in product.kept]
+            names = [self.universe.names[place] for place in product.kept_places]
             table = self.marginal(names) if names else np.asarray(self.total)
             found.append(answered(product, table))
         return np.concatenate(found)

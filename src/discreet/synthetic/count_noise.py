@@ -46,7 +46,7 @@ class CountNoise:
             noise, cells = terms.noise(1), {"all columns together": math.prod(cells.values())}
         return cls(cells, deviation(noise)) if isinstance(noise, WholeNoise) else None
 
-    def moved(self, name: str, total: float) -> float:
+    def estimate_moved_share(self, name: str, total: float) -> float:
         """The share of rows that noise would move to other cells if nothing were put together."""
         return min(1.0, _HALF_ABSOLUTE * self.cells[name] * self.deviation / max(total, 1.0))
 
@@ -71,14 +71,14 @@ fewer columns, or a larger spend.
         """
         drowned: dict[tuple[int, bool], list[str]] = {}
         for name, cells in self.cells.items():
-            if self.moved(name, total) > MUCH:
+            if self.estimate_moved_share(name, total) > MUCH:
                 drowned.setdefault((cells, "+" in name), []).append(name)
         return tuple(
             f"{', '.join(names)}: {cells:,} {'combinations' if tied else 'cells'}, each with noise "
             f"of about {self.deviation:,.3g}. In about {max(total, 0):,.0f} rows it adds up to "
-            f"{100 * self.moved(names[0], total):.0f} % of them: rare values are put together, or "
-            f"wrong. Use fewer bins or values{', constraints on fewer columns' if tied else ''}, "
-            "or a larger spend."
+            f"{100 * self.estimate_moved_share(names[0], total):.0f} % of them: rare values are "
+            "put together, or wrong. Use fewer bins or values"
+            f"{', constraints on fewer columns' if tied else ''}, or a larger spend."
             for (cells, tied), names in drowned.items()
         )
 

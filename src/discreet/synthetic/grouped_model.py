@@ -49,7 +49,7 @@ class CellGroups:
         shape[axis] = len(self.group)
         return np.take(table, self.group, axis=axis) * self.share.reshape(shape)
 
-    def drawn(self, groups: NDArray[np.int64], randomness: Source) -> NDArray[np.int64]:
+    def draw_cells(self, groups: NDArray[np.int64], randomness: Source) -> NDArray[np.int64]:
         """A cell for each group, by the shares."""
         order = np.argsort(self.group, kind="stable")
         ends = np.cumsum(self.share[order])
@@ -94,7 +94,7 @@ class GroupedModel:
         rows = np.array(self.inner.sample(n, randomness=randomness))
         for name, groups in self.grouped.items():
             place = self.universe.place(name)
-            rows[:, place] = groups.drawn(rows[:, place], randomness)
+            rows[:, place] = groups.draw_cells(rows[:, place], randomness)
         return rows
 
     def to_dict(self) -> Mapping[str, object]:

@@ -81,7 +81,7 @@ class MST(GraphicalMechanism):
 
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
         done = self._columns_measured(
-            counts, ColumnShares.fixed(_THIRD), kept=self._kept, merging=self.merging
+            counts, ColumnShares.fixed(_THIRD), kept=self._unmerged_places, merging=self.merging
         )
         edges = self._tree(done.spend, done.counts, done.model)
         share = _THIRD / max(1, len(edges))

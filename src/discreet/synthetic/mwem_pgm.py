@@ -44,7 +44,9 @@ class MWEMPGM(GraphicalMechanism):
         """Refuse what cannot be run, before any data is seen."""
         object.__setattr__(self, "rounds", count("rounds", self.rounds))
         super().__post_init__()
-        smallest = min(self._asked, key=lambda each: math.prod(self._sizes[p] for p in each))
+        smallest = min(
+            self._marginal_weights, key=lambda each: math.prod(self._sizes[p] for p in each)
+        )
         tree = JunctionTree.of(self._sizes, [*self._base, smallest])
         tree.require_within(self.max_size, self._names)
 
@@ -76,7 +78,7 @@ class MWEMPGM(GraphicalMechanism):
         share = (1 - _COLUMNS) / self.rounds
         noise = mean_error(self.terms.noise(share * (1 - _SELECTING)))
         for _ in range(self.rounds):
-            offered = [each for each in self._asked if model.fits(each, self.max_size)]
+            offered = [each for each in self._marginal_weights if model.fits(each, self.max_size)]
             estimates = [model.estimate(each) for each in offered]
             scores = [
                 whole_score(exactly(each), estimate, noise * estimate.size, 1)

@@ -114,7 +114,7 @@ class PrivateGroups:
     @cached_property
     def noise(self) -> WholeNoise:
         """What is added to the count of every cell of the columns to be grouped."""
-        moved = self.records * self.size.moved
+        moved = self.records * self.size.changed_cells
         columns = len(self.groupings)
         return noise_for(
             share_of(self.spend, exact(self.share)),

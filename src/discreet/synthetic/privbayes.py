@@ -112,14 +112,14 @@ class PrivBayes(FitsTables):
         _ = self.event
 
     @property
-    def _known(self) -> tuple[int, ...]:
+    def _starting_places(self) -> tuple[int, ...]:
         """The attributes that others may depend on from the beginning."""
         return (0,)
 
     @property
     def _tables(self) -> int:
         """Tables that are measured: one for each attribute but the root, which is in the first."""
-        return max(len(self.workload.universe.shape) - len(self._known), 1)
+        return max(len(self.workload.universe.shape) - len(self._starting_places), 1)
 
     @property
     def _choices(self) -> int:
@@ -147,14 +147,14 @@ class PrivBayes(FitsTables):
         return {"selection": self._choosing, "marginals": 1 - self._choosing}
 
     @cached_property
-    def _paid(self) -> PureDP | ZCDP:
+    def _additive_spend(self) -> PureDP | ZCDP:
         """The spend as it adds up: in the definition that measures with less noise."""
         given = additive_readings(self.spend)
         return least_error(given, lambda paid: paid, lambda paid: deviation(self._noise(paid)))
 
     def _noise(self, paid: PureDP | ZCDP) -> WholeNoise:
         share = (1 - self.size.share) * (1 - self._choosing) / self._tables
-        moved = self.size.moved
+        moved = self.size.changed_cells
         return noise_for(
             share_of(paid, share),
             l1=moved * self.records,
@@ -165,18 +165,19 @@ class PrivBayes(FitsTables):
     @cached_property
     def noise(self) -> WholeNoise:
         """What measures each table."""
-        return self._noise(self._paid)
+        return self._noise(self._additive_spend)
 
     @cached_property
     def _counting(self) -> WholeNoise | None:
-        return bought_count(self.size, self._paid, self.records, self.randomness)
+        return bought_count(self.size, self._additive_spend, self.records, self.randomness)
 
     @cached_property
     def _epsilon(self) -> Number:
         """What one choice costs."""
         share = (1 - self.size.share) * self._choosing / self._choices
         return epsilon_for(
-            share_of(self._paid, share), lambda e: Exponential(epsilon=e, sensitivity=1).event
+            share_of(self._additive_spend, share),
+            lambda e: Exponential(epsilon=e, sensitivity=1).event,
         )
 
     def selector(self, moved: int) -> Exponential:
@@ -234,7 +235,7 @@ class ConditionalPrivBayes(PrivBayes):
         super().__post_init__()
 
     @property
-    def _known(self) -> tuple[int, ...]:
+    def _starting_places(self) -> tuple[int, ...]:
         return tuple(sorted(map(self.workload.universe.place, self.given)))
 
     def fit(self, table: Any, *, person: str | None = None) -> SyntheticRelease:
@@ -250,7 +251,7 @@ class ConditionalPrivBayes(PrivBayes):
         """Choose what depends on what, and measure the tables."""
         run = _Run(self, counts)
         found = tuple(run.measured(run.chosen()))
-        return ConditionalNetwork(self.workload.universe, self._known, found, self.event)
+        return ConditionalNetwork(self.workload.universe, self._starting_places, found, self.event)
 
 
 class _Run:
@@ -276,7 +277,7 @@ class _Run:
 
     def chosen(self) -> list[Choice]:
         """All other attributes in order, with their parents."""
-        inside, found = list(self._plan._known), list[Choice]()
+        inside, found = list(self._plan._starting_places), list[Choice]()
         while len(inside) < len(self._universe.shape):
             candidates = list(self._candidates(inside))
             place, parents = candidates[self._choice(candidates)]
@@ -300,9 +301,11 @@ class _Run:
             return 0
         reach = None if isinstance(plan.size, PublicCount) else _REACH * int(self.total)
         scores = [score(self._table((place, *parents)), reach) for place, parents in candidates]
-        return plan.selector(self._moved(candidates, reach)).release(np.array(scores))
+        return plan.selector(self._bound_score_sensitivity(candidates, reach)).release(
+            np.array(scores)
+        )
 
-    def _moved(self, candidates: list[Choice], reach: int | None) -> int:
+    def _bound_score_sensitivity(self, candidates: list[Choice], reach: int | None) -> int:
         """How far any score moves, in steps."""
         plan, shape = self._plan, self._universe.shape
         if reach is not None:

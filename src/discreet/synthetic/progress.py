@@ -46,4 +46,4 @@ class StepReport:
         self._step += 1
         if self._call is not None:
             taken = time.monotonic() - self._began
-            self._call(FitProgress(self._step, float(1 - spend.left), taken))
+            self._call(FitProgress(self._step, float(1 - spend.share_left), taken))

@@ -23,7 +23,7 @@ def synthetic_from_json(text: str) -> SyntheticRelease:
     """The release that ``to_json`` wrote."""
     expected = f"a synthetic release of form {FORM}, as `save` wrote it"
     with refusing(code="synthetic_not_json", expectation=expected):
-        found = _read(plain_json(text))
+        found = _read_synthetic_release(plain_json(text))
         _ = repr(found), found.to_json(), found.sample(1)  # numbers and facts may be of any kind
         found.statement.try_words()
         return found
@@ -34,7 +34,7 @@ def load(path: str | PathLike[str]) -> SyntheticRelease:
     return synthetic_from_json(Path(path).read_text(encoding="utf-8", errors="replace"))
 
 
-def _read(plain: dict[str, Any]) -> SyntheticRelease:
+def _read_synthetic_release(plain: dict[str, Any]) -> SyntheticRelease:
     if plain["form"] != FORM:
         raise ValueError(plain["form"])
     encoding = TableEncoding.from_dict(plain["encoding"])

@@ -145,7 +145,7 @@ class SyntheticRelease:
         answer = "n"
         while answer in keys:
             answer += "_"
-        column = ReleasedColumn.given(
+        column = ReleasedColumn.from_given_values(
             answer, np.ravel(counts).tolist(), interval=None, note=NO_INTERVAL
         )
         return Release(

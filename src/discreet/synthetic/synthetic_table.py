@@ -97,7 +97,7 @@ class SyntheticTable(Mapping[str, list[Any]]):
 
 def _aligned(name: str, values: list[Any], digits: int | None) -> list[str]:
     """A column as texts of one width under its name: numbers to the right, all else to the left."""
-    told = [name, *(_told(value, digits) for value in values)]
+    told = [name, *(_format_cell_value(value, digits) for value in values)]
     told = [each if len(each) <= _WIDEST else f"{each[: _WIDEST - 1]}…" for each in told]
     wide = max(map(len, told))
     known = [value for value in values if value is not None]
@@ -105,7 +105,7 @@ def _aligned(name: str, values: list[Any], digits: int | None) -> list[str]:
     return [each.rjust(wide) if number and known else each.ljust(wide) for each in told]
 
 
-def _told(value: object, digits: int | None) -> str:
+def _format_cell_value(value: object, digits: int | None) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, float):

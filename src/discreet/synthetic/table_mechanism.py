@@ -67,7 +67,7 @@ class TableMechanism(FitsTables):
         columns = [(place,) for place in range(len(self._sizes))]
         tree = JunctionTree.of(self._sizes, columns)
         tree.require_within(self.max_size, self._names)
-        _ = self._asked, self._zeros, self._base, self.terms
+        _ = self._marginal_weights, self._zeros, self._base, self.terms
         self.terms.require_steps(self._least_share)
 
     @property
@@ -79,7 +79,7 @@ class TableMechanism(FitsTables):
         return self.workload.universe.names
 
     @cached_property
-    def _asked(self) -> dict[Places, float]:
+    def _marginal_weights(self) -> dict[Places, float]:
         return workload_marginals(self.workload, self.target)
 
     @cached_property
@@ -116,7 +116,7 @@ class TableMechanism(FitsTables):
         return self.terms.event
 
     @property
-    def _kept(self) -> set[int]:
+    def _unmerged_places(self) -> set[int]:
         """Attributes whose values are not merged: constraints or public rows tell them apart."""
         return {place for places in self._base for place in places}
 

@@ -24,7 +24,7 @@ def workload_marginals(workload: Workload, target: str | None) -> dict[Places, f
     """
     found: dict[Places, float] = {}
     for product in workload.products:
-        found[product.kept] = found.get(product.kept, 0.0) + product.weight
+        found[product.kept_places] = found.get(product.kept_places, 0.0) + product.weight
     found.pop((), None)
     if target is not None:
         place = workload.universe.place(target)

@@ -36,10 +36,10 @@ def printed_slack(
     draws, wanted = sample * rounds, float(positive("epsilon", epsilon))
     root = math.sqrt(2 * draws * -math.log(probability("delta", delta)))
 
-    def paid(each: float) -> bool:
+    def stays_within_epsilon(each: float) -> bool:
         return root * each + draws * each * math.expm1(each) <= wanted
 
-    each = greatest_above_zero(paid)
+    each = greatest_above_zero(stays_within_epsilon)
     return 4 * step_size(advantage) * rounds * sensitivity / each
 
 

@@ -44,7 +44,7 @@ def test_rows_are_people_and_the_whole_spend_names_and_counts_them(text: str) ->
 def test_with_several_rows_of_a_person_rows_are_another_number_and_paid_for() -> None:
     source = curator(words({"tea": 30}, rows_each=2), TWO)
     assert len(planned(source, BY_WORD).charges) == 2
-    assert planned(source, BY_WORD).counted is None
+    assert planned(source, BY_WORD).published_measure is None
     release = still(words({"tea": 90}, rows_each=2), TWO).sql(BOTH, spend=SPEND)
     assert [answer.values[0] for answer in release.answers] == [180, 90]
 

@@ -421,7 +421,7 @@ class LeavingFiles(ParquetFiles):
     left = False
 
     def read(self, cut: Any) -> Any:
-        yield from super().read(cut)
+        yield from super().read_events_until(cut)
         if not self.left:
             self.left = True
             raise away(what="a folder")

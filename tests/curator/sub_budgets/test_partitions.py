@@ -397,14 +397,14 @@ def test_nor_in_many_generated_tables(unit: Any, k: int | None, rows: list[Row],
 
 def _fresh_salts(patched: pytest.MonkeyPatch) -> None:
     """A salt for every question instead of one for the partition."""
-    real, made = parts_module.Division.kept, {"number": 0}
+    real, made = parts_module.Division.keep_part_of_scan, {"number": 0}
 
     def kept(self: Any, scan: Any, below: Any, value: object) -> PartitionFilter:
         made["number"] += 1
         assignment = replace(self.assignment, salt=made["number"] % 16)
         return replace(real(self, scan, below, value), assignment=assignment)
 
-    patched.setattr(parts_module.Division, "kept", kept)
+    patched.setattr(parts_module.Division, "keep_part_of_scan", kept)
 
 
 def _unbounded(patched: pytest.MonkeyPatch) -> None:

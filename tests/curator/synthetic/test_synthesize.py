@@ -119,9 +119,9 @@ def test_it_is_charged_once_and_found_again() -> None:
 )
 def test_another_request_is_another_purchase(changed: dict[str, Any]) -> None:
     with curator() as opened:
-        plain = request(opened, columns=["sex", "ill"], bins=7).known(SPEND)
-        same = request(opened, columns=["sex", "ill"], bins=7).known(SPEND)
-        other = request(opened, **({"columns": ["sex", "ill"]} | changed)).known(SPEND)
+        plain = request(opened, columns=["sex", "ill"], bins=7).identify_question(SPEND)
+        same = request(opened, columns=["sex", "ill"], bins=7).identify_question(SPEND)
+        other = request(opened, **({"columns": ["sex", "ill"]} | changed)).identify_question(SPEND)
         assert not plain.anew
         assert same.identity == plain.identity
         numbers = {"bins"} <= set(changed) and "age" not in changed.get("columns", [])
@@ -134,7 +134,7 @@ def test_another_request_is_another_purchase(changed: dict[str, Any]) -> None:
 def test_bins_are_part_of_the_identity_where_a_column_has_them() -> None:
     with curator() as opened:
         seen = {
-            request(opened, columns=["age"], **terms).known(SPEND).identity
+            request(opened, columns=["age"], **terms).identify_question(SPEND).identity
             for terms in (
                 {"bins": 7},
                 {"bins": 9},

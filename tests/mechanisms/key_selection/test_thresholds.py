@@ -14,9 +14,9 @@ from discreet.accounting import APPROX, APPROXIMATELY_CONCENTRATED, gaussian_del
 from discreet.accounting.key_selection import (
     Calibrated,
     alone,
+    bound_showing_chance,
     calibrated,
     concentrated,
-    seen,
     threshold_delta,
 )
 from discreet.core.errors import InvalidParameter, Unpriced
@@ -150,7 +150,7 @@ class TestGaussian:
         back = np.maximum(near - grow * (1 - p) * far, 0).sum()
         assert max(there, back) <= claimed
         both = gaussian_delta(sigma / math.sqrt(2), epsilon)
-        twice = seen(p, 2)
+        twice = bound_showing_chance(p, 2)
         assert claimed == pytest.approx(
             max(both, twice, p + (1 - p) * gaussian_delta(sigma, epsilon))
         )
@@ -195,13 +195,13 @@ class TestConcentrated:
         made = ConcentratedThreshold(rho=rho, delta=1e-5, groups=groups).noise
         assert made.sigma == pytest.approx(math.sqrt(groups / (2 * rho)))
         assert made.threshold == math.ceil(real + 0.5)
-        assert seen(alone(made.sigma, made.threshold), groups) <= 1e-5
+        assert bound_showing_chance(alone(made.sigma, made.threshold), groups) <= 1e-5
 
     def test_replace_changes_twice_the_counts_but_shows_no_more_keys(self) -> None:
         one = concentrated(Fraction(1, 10), Fraction(1, 10**5), 4, 1)
         two = concentrated(Fraction(1, 10), Fraction(1, 10**5), 4, 2)
         assert two.sigma == pytest.approx(one.sigma * math.sqrt(2))
-        assert seen(alone(two.sigma, two.threshold), 4) <= 1e-5
+        assert bound_showing_chance(alone(two.sigma, two.threshold), 4) <= 1e-5
 
 
 class TestPrices:

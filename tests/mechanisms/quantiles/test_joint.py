@@ -365,7 +365,7 @@ class TestTable:
                 many = int((told == block).sum())
                 groups.append(CutsInBlock(block, 0, many))
                 ways *= math.comb(int(blocks.many[block]) + many - 1, many)
-            factor, exponent = table.kept(groups, chance, places)
+            factor, exponent = table.compute_keep_chance(groups, chance, places)
             kept = float(factor) * math.exp(-float(exponent))
             assert kept <= 1
             found[number] = float(chance) / ways * kept

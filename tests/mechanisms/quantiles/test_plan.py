@@ -24,7 +24,7 @@ from discreet.mechanisms.quantiles.plan import (
     WAYS,
     Way,
     concentrated_way,
-    made,
+    make_quantile_mechanism,
     pure_way,
     rounds_of,
 )
@@ -37,7 +37,7 @@ def even(number: int) -> tuple[Fraction, ...]:
 
 
 def forecast(way: Way, number: int, candidates: int = 1024) -> float:
-    return made(
+    return make_quantile_mechanism(
         way, levels=even(number), candidates=range(candidates), rank_sensitivity=1, epsilon=1
     ).forecast()
 
@@ -161,7 +161,7 @@ def test_the_way_taken_is_near_the_best_on_uneven_data(number: int, candidates: 
 
 def _measured(way: Way, number: int, counts: Whole, grid: Any) -> float:
     try:
-        mechanism = made(
+        mechanism = make_quantile_mechanism(
             way,
             levels=even(number),
             candidates=grid,

@@ -98,9 +98,9 @@ class TestAggregators:
         assert average(Winsorized(0.4), [0, 1, 1]) == 1
 
     def test_shares_written_as_floats_mean_the_fraction_they_stand_for(self) -> None:
-        assert Trimmed(0.3).cut(10) == 3
-        assert Trimmed(1 / 6).cut(6) == 1
-        assert Trimmed(0).cut(6) == 0
+        assert Trimmed(0.3).count_cut_values(10) == 3
+        assert Trimmed(1 / 6).count_cut_values(6) == 1
+        assert Trimmed(0).count_cut_values(6) == 0
 
     def test_they_average_as_their_names_say(self) -> None:
         values = [0, 1, 2, 3, 100]

@@ -72,10 +72,10 @@ class TestSparse:
             for _ in range(10):
                 answers = session.ask_all([1e9, -1e9, 1e9]) if at_once else [session.ask(1e9)]
                 yes += sum(answers)
-                if session.left == 0:
+                if session.positive_answers_left == 0:
                     break
             assert yes == 10
-            assert session.left == 0
+            assert session.positive_answers_left == 0
             with pytest.raises(Exhausted, match="cutoff_reached"):
                 session.ask(0)
             with pytest.raises(Exhausted, match="cutoff_reached"):
@@ -90,7 +90,7 @@ class TestSparse:
         answers = long.ask_all(asked)
         assert np.flatnonzero(answers).tolist() == [5, 20_000]
         assert len(answers) == 40_000
-        assert long.left == 8
+        assert long.positive_answers_left == 8
 
     def test_each_yes_brings_a_fresh_threshold(self, source: Seeded) -> None:
         # All values at the threshold. Let p be the chance of a yes given the noisy threshold:
@@ -204,10 +204,10 @@ class TestNumericSparse:
     def test_no_value_comes_with_a_no(self) -> None:
         session = self.MECHANISM.open()
         assert session.ask(-1e9) is None
-        assert session.left == 4
+        assert session.positive_answers_left == 4
         for _ in range(4):
             assert session.ask(10**9) == pytest.approx(1e9, abs=5000)
-        assert session.left == 0
+        assert session.positive_answers_left == 0
         with pytest.raises(Exhausted, match="cutoff_reached"):
             session.ask(1)
         assert session.event == self.MECHANISM.event

@@ -44,18 +44,18 @@ def test_two_analysts_are_never_more_than_root_two_apart(one: list[int], other: 
     each = EachAnalyst()
     u, v = each.of(one), each.of(other)
     assert sum(x * x for x in u) <= 1 << 2 * each.places
-    assert sum((x - y) ** 2 for x, y in zip(u, v, strict=True)) <= each.moved**2
+    assert sum((x - y) ** 2 for x, y in zip(u, v, strict=True)) <= each.l2_sensitivity**2
 
 
 def test_root_two_is_reached_and_one_query_moves_as_much() -> None:
     """Analysts of different topics; and a query that moves from one topic to another."""
     each = EachAnalyst()
     apart = sum((x - y) ** 2 for x, y in zip(each.of([7, 0]), each.of([0, 2]), strict=True))
-    assert apart == pytest.approx(float(each.moved) ** 2, rel=1e-6)
-    assert float(EachQuery().moved) == pytest.approx(math.sqrt(2))
+    assert apart == pytest.approx(float(each.l2_sensitivity) ** 2, rel=1e-6)
+    assert float(EachQuery().l2_sensitivity) == pytest.approx(math.sqrt(2))
     for before, after in product(range(3), repeat=2):
         u, v = np.eye(3)[before], np.eye(3)[after]
-        assert np.linalg.norm(u - v) <= float(EachQuery().moved)
+        assert np.linalg.norm(u - v) <= float(EachQuery().l2_sensitivity)
 
 
 def test_twin_that_counts_queries_for_a_whole_analyst_is_caught() -> None:

@@ -253,7 +253,7 @@ def test_coefficients_of_marginals_are_those_of_the_reconstruction() -> None:
     query = Workload.of(TABLE, {"a": Listed([[1, 0.5, 0, 0.25]]), "c": Listed([[0, 1]])})
     (asked_product,) = query.products
     weights = [np.array([1, 0.5, 0, 0.25]), np.array([0.0, 1.0])]
-    stated = known._coefficients(asked_product.kept, weights)
+    stated = known._coefficients(asked_product.kept_places, weights)
     synopsis = mechanism._empty()
     for place in range(strategy.measurements):
         unit = np.zeros(strategy.measurements)

@@ -76,7 +76,7 @@ def test_no_sample_of_queries_moves_further_than_its_reach(
     """By enumeration of all samples and all pairs of neighbours."""
     matrix = WORKLOADS[name].dense()
     moves = [matrix[:, i] for i in range(4)]
-    if size.moved == 2:
+    if size.changed_cells == 2:
         moves = [matrix[:, i] - matrix[:, j] for i in range(4) for j in range(4)]
     worst = [
         (np.abs(move[list(rows)]).sum(), (move[list(rows)] ** 2).sum())

@@ -96,7 +96,7 @@ def test_thirty_attributes_are_released_in_no_time_and_no_space() -> None:
     )
     exact = np.concatenate(
         [
-            source.counts([universe.names[p] for p in product.kept]).ravel()
+            source.counts([universe.names[p] for p in product.kept_places]).ravel()
             for product in workload.products
         ]
     )

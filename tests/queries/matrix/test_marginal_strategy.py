@@ -36,7 +36,7 @@ def columns(strategy: MarginalStrategy, universe: Universe) -> NDArray[np.object
         table = record.reshape(universe.shape)
         counts = {
             places: table.sum(axis=tuple(i for i in range(table.ndim) if i not in places))
-            for places in strategy.counted
+            for places in strategy.largest_attribute_sets
         }
         found.append(strategy.measure(counts))
     return np.array(found).astype(object)
@@ -183,7 +183,7 @@ def test_without_noise_every_answer_is_exact(spend: Guarantee, size: RecordCount
     table = counts.reshape(UNIVERSE.shape)
     exact = {
         places: table.sum(axis=tuple(i for i in range(3) if i not in places))
-        for places in strategy.counted
+        for places in strategy.largest_attribute_sets
     }
     found = strategy.reconstruct(strategy.measure(exact))
     for places, residual in found.items():

@@ -147,19 +147,19 @@ def test_without_noise_updates_are_few_and_each_brings_it_closer() -> None:
     session = plan.open(COUNTS)
     data = COUNTS / COUNTS.sum()
     for query in QUERIES * 40:
-        left, before = session.left, session._hypothesis.weights.divergence(data)  # type: ignore[attr-defined]
+        left, before = session.updates_left, session._hypothesis.weights.divergence(data)  # type: ignore[attr-defined]
         answer = session.ask(query)
         after = session._hypothesis.weights.divergence(data)  # type: ignore[attr-defined]
-        if session.left < left:
+        if session.updates_left < left:
             assert after < before
             assert answer == pytest.approx(truth(query))
         else:
             assert after == before
             assert abs(answer - truth(query)) <= 0.1
-    settled = session.left
+    settled = session.updates_left
     for query in QUERIES:
         session.ask(query)
-    assert 0 < settled == session.left
+    assert 0 < settled == session.updates_left
     assert plan.cutoff - settled <= 4 * math.log(CELLS) / 0.05**2
 
 
@@ -172,7 +172,7 @@ def test_after_the_last_update_the_hypothesis_answers_without_the_data() -> None
         cutoff=2,
     )
     session = plan.open(COUNTS)
-    while session.left:
+    while session.updates_left:
         for query in QUERIES:
             session.ask(query)
     session._counts = None  # type: ignore[assignment]
@@ -233,7 +233,7 @@ def test_a_session_lives_once_and_counts_under_a_lock() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert session.left == 0
+    assert session.updates_left == 0
     assert "counts" not in repr(session).lower().replace("publiccount", "")
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import discreet as dp
 from discreet.queries.online.construction import OnlineConstruction
-from discreet.queries.online.journal import Entry, drawn
+from discreet.queries.online.journal import Entry, make_threshold_entry
 from discreet.queries.online.multiplicative_updaters import MultiplicativeUpdater
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.linear_query import Region
@@ -40,7 +40,7 @@ def test_a_journal_that_fails_tells_no_yes_from_a_no() -> None:
         journal = FullDisk()
         session = plan.open(np.array(counts), journal)
         session.ask(first)
-        if not session.left:
+        if not session.updates_left:
             continue
         journal.full = True
         for _ in range(50):
@@ -55,8 +55,8 @@ def test_a_failed_update_does_not_show_in_what_is_left() -> None:
     )
     journal = FullDisk()
     session = plan.open(np.array([4000, 0]), journal)
-    session._journal.keep(drawn(session._comparisons.begin()))
+    session._journal.keep(make_threshold_entry(session._comparisons.begin()))
     journal.full = True
     with pytest.raises(OSError, match="disk full"):  # the data says far with certainty
         session.ask(Region((2,), (slice(0, 1),)))
-    assert session.left == 5
+    assert session.updates_left == 5

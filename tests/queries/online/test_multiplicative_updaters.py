@@ -54,4 +54,4 @@ def test_without_noise_updates_by_the_gap_stay_within_their_bound() -> None:
     session = plan.open(COUNTS)
     for query in QUERIES * 40:
         assert abs(session.ask(query) - truth(query)) <= 0.04 + 1e-9
-    assert 0 < plan.cutoff - session.left <= 9 * math.log(CELLS) / (16 * 0.03**2)
+    assert 0 < plan.cutoff - session.updates_left <= 9 * math.log(CELLS) / (16 * 0.03**2)

@@ -91,7 +91,7 @@ def test_trials_count_by_the_root_of_their_mean_square_with_its_standard_error()
     assert found.trials == 4
     # Without a seed there is no drift, so the errors above are those of the trials.
     counts = surrogate(LINE.universe, 100)
-    sure = request.made(Drifting().build(request), SYSTEM).release(counts)
+    sure = request.make_mechanism(Drifting().build(request), SYSTEM).release(counts)
     assert np.asarray(sure.answers(LINE)) == pytest.approx(counts)
 
 

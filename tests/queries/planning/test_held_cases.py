@@ -68,7 +68,7 @@ def rivals(workload: Workload, spend: Guarantee) -> Iterator[Any]:
     yield MarginalMechanism(workload, spend)
     yield QuadTree(workload, spend, size)
     yield union_mechanism(workload, spend, size)
-    kept = {place for product in workload.products for place in product.kept}
+    kept = {place for product in workload.products for place in product.kept_places}
     sides = list(enumerate(workload.universe.shape))
     yield MatrixMechanism(workload, spend)
     for made in (identity, hierarchical, lambda side: hierarchical(side, 4), wavelet):

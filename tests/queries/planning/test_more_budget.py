@@ -107,7 +107,7 @@ def _stated(name: str, workload: Workload, spend: Guarantee, size: RecordCount) 
         return MEASURES[name](workload=workload, spend=spend, size=size)
     option = next(each for each in OPTIONS if each.name == name)
     request = ReleaseRequest(workload, spend, size, about=500)
-    made: Any = request.made(option.build(request), SYSTEM)
+    made: Any = request.make_mechanism(option.build(request), SYSTEM)
     return float(made.rmse)
 
 

@@ -104,7 +104,7 @@ def test_stated_deviations_of_every_option_are_those_of_releases() -> None:
     counts = np.full(15, 30)
     truth = workload.answers(counts)
     for each in found.ranked:
-        mechanism = found.request.made(each.option.build(found.request), SYSTEM)
+        mechanism = found.request.make_mechanism(each.option.build(found.request), SYSTEM)
         errors = [mechanism.release(counts).answers(workload) - truth for _ in range(4000)]
         seen = np.sqrt(np.mean(np.square(errors), axis=0))
         assert seen.max() == pytest.approx(each.predicted.error, rel=0.15), each.name

@@ -73,7 +73,7 @@ def test_computed_errors_are_what_happens() -> None:
     found = plan(TWO_WAY, spend=dp.ZCDP(rho=0.1), about=20_000)
     for each in found.ranked:
         if each.predicted.basis is Basis.COMPUTED:
-            mechanism = found.request.made(each.option.build(found.request), SYSTEM)
+            mechanism = found.request.make_mechanism(each.option.build(found.request), SYSTEM)
             seen = [rmse(mechanism.release(counts), TWO_WAY, counts) for _ in range(20)]
             assert np.sqrt(np.mean(np.square(seen))) == pytest.approx(
                 each.predicted.error, rel=0.33

@@ -198,7 +198,7 @@ def test_the_event_is_fixed_and_within_the_spend(spend: Guarantee, size: RecordC
         case PureDP():
             assert mechanism.event.epsilon(delta=0) == pytest.approx(1)
             scale = mechanism.partition.noise(4).scale(kind=int) / STEPS
-            assert scale == pytest.approx(2 * 2 * size.moved / 0.4)
+            assert scale == pytest.approx(2 * 2 * size.changed_cells / 0.4)
         case ZCDP(rho=rho):
             assert 0.999 * rho < mechanism.event.zcdp().rho <= rho
         case ApproxDP(epsilon=epsilon, delta=delta):

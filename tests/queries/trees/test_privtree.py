@@ -183,7 +183,7 @@ def test_the_event_costs_no_more_than_the_spend(spend: Guarantee, size: RecordCo
         case PureDP():
             assert tree.event.epsilon(delta=0) == pytest.approx(1)
             assert float(tree.splitting.scale) == pytest.approx(
-                float(way_cost(2) + (size.moved - 1)) / 0.3
+                float(way_cost(2) + (size.changed_cells - 1)) / 0.3
             )
         case ZCDP(rho=rho):
             assert 0.999 * rho < tree.event.zcdp().rho <= rho

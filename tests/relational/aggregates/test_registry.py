@@ -19,7 +19,7 @@ from discreet.relational.aggregates.function import AggregateFunction, Argument
 from discreet.relational.aggregates.registry import FUNCTIONS, NAMES
 from discreet.relational.database import Database
 from discreet.relational.identity.tags import FORMS
-from discreet.relational.sql.aggregate_calls import call_of, marked
+from discreet.relational.sql.aggregate_calls import call_of, mark_aggregate_calls
 from discreet.relational.sql.statement import parse
 from discreet.relational.sql.translate import query_from
 
@@ -112,4 +112,4 @@ def test_an_argument_too_many_is_refused_and_never_ignored(text: str, database: 
 
 def test_only_names_of_the_registry_are_marked() -> None:
     tree: Any = exp.func("no_such_function", exp.column("x"))
-    assert marked(tree) is tree
+    assert mark_aggregate_calls(tree) is tree

@@ -189,8 +189,8 @@ def test_weights_leave_room_for_any_limit() -> None:
 
 def test_a_wide_product_is_widened_and_a_narrow_one_is_not() -> None:
     limits = RowWeights(5, 5)
-    assert "HUGEINT" in limits.counted("x", 1 << 40, 12, DuckDBDialect())
-    assert "HUGEINT" not in limits.counted("x", 1 << 20, 30, DuckDBDialect())
+    assert "HUGEINT" in limits.weigh_contribution("x", 1 << 40, 12, DuckDBDialect())
+    assert "HUGEINT" not in limits.weigh_contribution("x", 1 << 20, 30, DuckDBDialect())
 
 
 def test_the_share_of_a_large_value_does_not_overflow() -> None:

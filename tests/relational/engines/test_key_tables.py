@@ -61,9 +61,9 @@ def test_many_rows_leave_room_for_few_tables(made: Made) -> None:
 
 def test_keys_of_a_running_question_stay_until_it_ends(made: Made) -> None:
     tables = KeyTables(made.make, made.there.remove)
-    with tables.held():
+    with tables.hold_keys():
         names = [tables.table([(n,)], WHOLE) for n in range(6)]
-        with tables.held():
+        with tables.hold_keys():
             names.append(tables.table([(6,)], WHOLE))
         assert made.there == names
     assert made.there == names[-3:]
@@ -73,11 +73,11 @@ def test_questions_of_other_threads_do_not_take_keys_away(made: Made) -> None:
     tables = KeyTables(made.make, made.there.remove)
 
     def other() -> None:
-        with tables.held():
+        with tables.hold_keys():
             for n in range(100, 110):
                 tables.table([(n,)], WHOLE)
 
-    with tables.held():
+    with tables.hold_keys():
         mine = tables.table([(1,)], WHOLE)
         thread = threading.Thread(target=other)
         thread.start()

@@ -23,7 +23,7 @@ from discreet.relational.functions.comparison import EQUAL
 from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.registry import FUNCTIONS, OPERATORS, FunctionEntry
 from discreet.relational.functions.text import CONCAT, replaced, substring
-from discreet.relational.limits.memory import MAX_WRITTEN, written
+from discreet.relational.limits.memory import MAX_WRITTEN, count_written_letters
 from discreet.relational.schema.sources import source_of
 from discreet.relational.types.column_domain import ColumnDomain, cleaned, hull
 from discreet.relational.types.data_type import TEXT_LIMIT, DataType, type_of_value
@@ -320,7 +320,9 @@ def test_the_text_a_question_computes_for_a_row_has_a_limit() -> None:
 def test_results_on_the_way_are_counted() -> None:
     a = Column("a", ColumnDomain(DataType.TEXT, length=10))
     both: Expression = Call(CONCAT, (a, a))
-    assert written(Wrapped((both,))) == 40
-    assert written(Wrapped((both, both))) == 40
-    assert written(Wrapped((Call(EQUAL, (both, Call(substring(1, 3), (both,)))),))) == 43
+    assert count_written_letters(Wrapped((both,))) == 40
+    assert count_written_letters(Wrapped((both, both))) == 40
+    assert (
+        count_written_letters(Wrapped((Call(EQUAL, (both, Call(substring(1, 3), (both,)))),))) == 43
+    )
     assert MAX_WRITTEN * 4 == 1 << 20

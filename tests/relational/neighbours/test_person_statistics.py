@@ -294,7 +294,7 @@ def test_one_row_claimed_for_several_keys_is_caught(monkeypatch: pytest.MonkeyPa
     def unweighted(_: RowWeights, text: str, most: int, places: int, dialect: Dialect) -> str:
         return f"CAST({text or 1} AS BIGINT) * {dialect.literal(1 << places)}"
 
-    monkeypatch.setattr(RowWeights, "counted", unweighted)
+    monkeypatch.setattr(RowWeights, "weigh_contribution", unweighted)
     assert found(KEYED[0]) != []
 
 

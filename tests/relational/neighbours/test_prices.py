@@ -82,7 +82,7 @@ def test_the_certified_price_is_within_the_spend(
             assert loss <= float(spend.epsilon) * (1 + 1e-9)
     budget = PrivacyBudget(spend, unit)
     charge = budget.charge(spend, (planned.allocation.linear_event, *planned.choice_events))
-    limit = budget.currency.read(spend.per(unit), steps_up)
+    limit = budget.currency.read_amounts(spend.per(unit), steps_up)
     assert all(part >= -_ROUNDING for part in minus(limit, charge))
 
 

@@ -240,7 +240,7 @@ def test_private_rows_are_never_listed_nor_counted_before_they_are_paid_for(
     database = source.context.database
     query = query_from("SELECT level, COUNT(*) AS n FROM visits GROUP BY level", database)
     for read in (
-        lambda: database.listed(query.rows),
+        lambda: database.list_public_rows(query.rows),
         lambda: database.partners(query.rows, ()),
         lambda: database.combinations("visits", ["level"]),
     ):

@@ -232,7 +232,7 @@ def test_heights_that_are_not_looked_at_change_nothing(
     few, every = (ratio._Table.of(laws, 0.95, -50.0, 50.0) for _ in range(2))
     assert isinstance(few, ratio._CoarseTable)
     assert isinstance(every, ratio._CoarseTable)
-    whole = ratio._Table(every.r, every._found(np.ones(len(every.r), dtype=bool)))
+    whole = ratio._Table(every.r, every._compute_wanted_heights(np.ones(len(every.r), dtype=bool)))
     for found, wanted in zip(
         ratio._piecewise(s, n, few), ratio._piecewise(s, n, whole), strict=True
     ):

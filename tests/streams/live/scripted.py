@@ -54,13 +54,13 @@ class ScriptedSource:
     def begin(self, offset: Offset | None) -> None:
         self.place = 0 if offset is None else int(offset["place"])
 
-    def cut(self) -> Offset:
+    def find_end_offset(self) -> Offset:
         if self.failures:
             self.failures -= 1
             raise away(what="a list")
         return {"place": len(self.records)}
 
-    def read(self, cut: Offset) -> Iterator[Events]:
+    def read_events_until(self, cut: Offset) -> Iterator[Events]:
         while self.place < cut["place"]:
             batch = self.records[self.place : min(self.place + 7, cut["place"])]
             self.place += len(batch)

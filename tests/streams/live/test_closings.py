@@ -58,7 +58,7 @@ class SlowSource(ScriptedSource):
             self.clock.advance(HALF / 2)
             self.noted()
 
-    def read(self, cut: Offset) -> Iterator[Events]:
+    def read_events_until(self, cut: Offset) -> Iterator[Events]:
         while self.place < cut["place"]:
             record = self.records[self.place]
             self.place += 1
@@ -74,7 +74,7 @@ class CutWhenReady(Closings):
         pass
 
     def of(self, tick: int) -> Offset:
-        return self._source.cut()
+        return self._source.find_end_offset()
 
     def note(self) -> float | None:
         return None
@@ -230,8 +230,8 @@ def test_a_replay_is_watched_by_nobody_and_a_seized_stream_keeps_no_place() -> N
 @pytest.mark.parametrize("failure", [away(what="a list"), OSError(), KeyboardInterrupt()])
 def test_a_seized_stream_holds_no_counts_however_reading_ends(failure: BaseException) -> None:
     class Broken(ScriptedSource):
-        def read(self, cut: Offset) -> Iterator[Events]:
-            yield from super().read(cut)
+        def read_events_until(self, cut: Offset) -> Iterator[Events]:
+            yield from super().read_events_until(cut)
             raise failure
 
     never = Patience(every=timedelta(0), most=timedelta(0))

@@ -252,7 +252,7 @@ def test_a_tick_that_the_ledger_does_not_know_is_not_seen(tmp_path: Path) -> Non
 
 
 class Leaking(ScriptedSource):
-    def read(self, cut: Any) -> Any:
+    def read_events_until(self, cut: Any) -> Any:
         message = "annabel was here"
         raise RuntimeError(message)
 

@@ -16,10 +16,10 @@ from discreet.streams.live.listed_keys import KeysByList
 from discreet.streams.live.rules import LeaveOut
 from discreet.streams.live.series import (
     QuantileSeries,
+    name_answers_of_key,
     require_statistic,
     statistic_from_dict,
     statistic_to_dict,
-    told,
     told_within,
 )
 from discreet.streams.statistics.histogram import Quantiles
@@ -76,9 +76,9 @@ def test_the_ledgers_form_never_changes() -> None:
 
 def test_counts_and_sums_have_an_error_and_others_none() -> None:
     assert [told_within(each, 8.0) for each in (None, *ALL)] == [8.0, 4.0, None, None]
-    assert told(None, "A", np.array([3])) == {"A": 3}
-    assert told(ALL[0], "A", np.array([3])) == {"A": 1.5}
-    assert list(told(ALL[2], EVERY, np.zeros(8))) == ["10%", "50%"]
+    assert name_answers_of_key(None, "A", np.array([3])) == {"A": 3}
+    assert name_answers_of_key(ALL[0], "A", np.array([3])) == {"A": 1.5}
+    assert list(name_answers_of_key(ALL[2], EVERY, np.zeros(8))) == ["10%", "50%"]
 
 
 @pytest.mark.parametrize("given", [1, "sum", Quantiles([1, 2])])

@@ -21,7 +21,7 @@ FIELDS = EventFields(key="key", person="who")
 
 
 def everything(source: Any) -> list[tuple[str | None, str | None]]:
-    found: list[Events] = list(source.read(source.cut()))
+    found: list[Events] = list(source.read_events_until(source.find_end_offset()))
     return [pair for e in found for pair in zip(e.keys, e.people or (), strict=True)]
 
 
@@ -60,10 +60,10 @@ def test_a_cut_is_not_passed(tmp_path: Path, form: str) -> None:
     path = tmp_path / "events"
     path.write_text(header + line("A", "ann"))
     source = begun(make(path, FIELDS))
-    cut = source.cut()
+    cut = source.find_end_offset()
     with path.open("a") as file:
         file.write(line("B", "bob"))
-    assert [list(events.keys) for events in source.read(cut)] == [["A"]]
+    assert [list(events.keys) for events in source.read_events_until(cut)] == [["A"]]
     assert everything(source) == [("B", "bob")]
 
 
@@ -79,13 +79,13 @@ def test_a_file_that_lost_what_was_counted_is_refused(tmp_path: Path, form: str,
     if how == "short":
         path.write_text(header + line("A", "ann"))
         with pytest.raises(InvalidData, match="source_changed"):
-            source.cut()
+            source.find_end_offset()
     elif how == "replaced":
         other = tmp_path / "other"
         other.write_text(header + line("A", "ann") * 50)
         other.replace(path)
         with pytest.raises(InvalidData, match="source_changed"):
-            source.cut()
+            source.find_end_offset()
     else:
         path.write_text(header + line("A", "ann") + line("C", "bob"))
     with pytest.raises(InvalidData, match="source_changed"):
@@ -141,9 +141,11 @@ def test_parquet_files_are_read_whole_in_the_order_of_their_names(tmp_path: Path
     parquet(tmp_path / "b.parquet", 10, 100_000)
     parquet(tmp_path / "a.parquet", 0, 10)
     source = begun(ParquetFiles(tmp_path, FIELDS))
-    cut = source.cut()
+    cut = source.find_end_offset()
     parquet(tmp_path / "c.parquet", 7, 1)
-    found = [p for e in source.read(cut) for p in zip(e.keys, e.people or (), strict=True)]
+    found = [
+        p for e in source.read_events_until(cut) for p in zip(e.keys, e.people or (), strict=True)
+    ]
     assert len(found) == 100_010
     assert found[:2] == [("A", "p0"), ("B", "p1")]
     again = begun(ParquetFiles(tmp_path, FIELDS), source.offset)
@@ -163,7 +165,7 @@ def test_a_parquet_file_that_is_not_whole_is_waited_for(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(content)
     assert len(everything(source)) == 10
     unkeyed = begun(ParquetFiles(tmp_path, EventFields()))
-    assert [len(events) for events in unkeyed.read(unkeyed.cut())] == [10]
+    assert [len(events) for events in unkeyed.read_events_until(unkeyed.find_end_offset())] == [10]
 
 
 @pytest.mark.parametrize("length", [1, 1 << 15, 1 << 16, (1 << 16) + 1, 1 << 19])
@@ -173,8 +175,12 @@ def test_lines_longer_than_what_is_read_at_once_are_read(tmp_path: Path, length:
     place.write_text(f'{long}\n{{"key": "B"}}\n{long}\n{long}')
     source = JSONLines(place, EventFields(key="key"))
     source.begin(None)
-    found = [key for events in source.read(source.cut()) for key in events.keys]
+    found = [
+        key for events in source.read_events_until(source.find_end_offset()) for key in events.keys
+    ]
     assert found == ["A", "B", "A"]
     with place.open("a") as file:
         file.write("\n")
-    assert [key for events in source.read(source.cut()) for key in events.keys] == ["A"]
+    assert [
+        key for events in source.read_events_until(source.find_end_offset()) for key in events.keys
+    ] == ["A"]

@@ -101,7 +101,7 @@ def topic(broker: Broker, fields: EventFields = FIELDS) -> KafkaTopic:
 
 
 def everything(source: KafkaTopic) -> int:
-    return sum(len(events) for events in source.read(source.cut()))
+    return sum(len(events) for events in source.read_events_until(source.find_end_offset()))
 
 
 def test_records_of_all_partitions_are_read_once_up_to_the_cut() -> None:
@@ -109,9 +109,9 @@ def test_records_of_all_partitions_are_read_once_up_to_the_cut() -> None:
     broker.add(20)
     source = topic(broker)
     source.begin(None)
-    cut = source.cut()
+    cut = source.find_end_offset()
     broker.add(9)
-    assert sum(len(events) for events in source.read(cut)) == 20
+    assert sum(len(events) for events in source.read_events_until(cut)) == 20
     assert everything(source) == 9
     assert everything(source) == 0
     assert source.offset == {"0": 15, "1": 14}
@@ -122,14 +122,14 @@ def test_a_place_is_found_while_records_are_read_and_moves_no_reader() -> None:
     broker.add(20)
     source = topic(broker)
     source.begin(None)
-    first, found, places = source.cut(), 0, []
-    for events in source.read(first):
+    first, found, places = source.find_end_offset(), 0, []
+    for events in source.read_events_until(first):
         found += len(events)
         broker.add(1)
-        places.append(source.cut()["0"])
+        places.append(source.find_end_offset()["0"])
     assert found == 20
     assert places == list(range(21, 21 + len(places)))
-    assert sum(len(events) for events in source.read({"0": places[2]})) == 3
+    assert sum(len(events) for events in source.read_events_until({"0": places[2]})) == 3
     assert everything(source) == len(places) - 3
     source.close()
     assert source._consumer is source._watching is None
@@ -144,7 +144,12 @@ def test_what_others_send_does_not_order_a_persons_events(others: int) -> None:
     broker.logs[1] = [b'{"key": "B"}']
     source = topic(broker)
     source.begin(None)
-    keys = [key for events in source.read(source.cut()) for key in events.keys if key != "Z"]
+    keys = [
+        key
+        for events in source.read_events_until(source.find_end_offset())
+        for key in events.keys
+        if key != "Z"
+    ]
     assert keys == ["A", "B"]
 
 
@@ -161,7 +166,9 @@ def test_values_that_are_no_objects_are_events_without_a_key() -> None:
     broker.logs[0] = [b"\xff", b"[1]", b'{"key": "A"}']
     source = topic(broker)
     source.begin(None)
-    assert [e.keys for e in source.read(source.cut())] == [[None, None, "A"]]
+    assert [e.keys for e in source.read_events_until(source.find_end_offset())] == [
+        [None, None, "A"]
+    ]
 
 
 def test_reading_begins_with_what_is_there_and_goes_on_at_a_kept_place() -> None:
@@ -197,11 +204,11 @@ def test_records_that_are_gone_uncounted_are_noticed() -> None:
     broker.add(5)
     broker.starts[0] = 7
     with pytest.raises(InvalidData, match="source_changed"):
-        source.cut()
+        source.find_end_offset()
     broker.starts[0] = 0
     broker.logs[0] = broker.logs[0][:3]
     with pytest.raises(InvalidData, match="source_changed"):
-        source.cut()
+        source.find_end_offset()
 
 
 def test_a_broker_that_goes_away_loses_no_event(tmp_path: Path) -> None:
@@ -215,7 +222,7 @@ def test_a_broker_that_goes_away_loses_no_event(tmp_path: Path) -> None:
     broker.add(5)
     broker.away = True
     with pytest.raises(SourceAway, match="source_away"):
-        source.cut()
+        source.find_end_offset()
     broker.away = False
     assert next(stream)["A"] == 15
     broker.add(2)

@@ -49,16 +49,16 @@ def add(client: Any, first: int, count: int) -> None:
 
 
 def everything(source: RedisStream) -> int:
-    return sum(len(events) for events in source.read(source.cut()))
+    return sum(len(events) for events in source.read_events_until(source.find_end_offset()))
 
 
 def test_entries_are_read_once_in_order_up_to_the_cut(server: Any, client: Any) -> None:
     add(client, 0, 25_000)
     source = RedisStream(server.address, "visits", FIELDS)
     source.begin(None)
-    cut = source.cut()
+    cut = source.find_end_offset()
     add(client, 25_000, 10)
-    assert sum(len(events) for events in source.read(cut)) == 25_000
+    assert sum(len(events) for events in source.read_events_until(cut)) == 25_000
     assert everything(source) == 10
     assert everything(source) == 0
     source.close()
@@ -116,7 +116,7 @@ def test_a_stream_that_was_removed_is_noticed(server: Any, client: Any, begin: A
             again.xadd("visits", {"key": "A"}, id="1-1")
             again.execute()
     with pytest.raises(InvalidData, match="source_changed"):
-        source.cut()
+        source.find_end_offset()
     source.close()
 
 

@@ -48,7 +48,7 @@ class Sender:
 def arrived(source: LineSocket, count: int) -> None:
     """Wait until so many lines are there."""
     end = time.monotonic() + 10
-    while sum(source.cut().values()) < count:
+    while sum(source.find_end_offset().values()) < count:
         assert time.monotonic() < end
         time.sleep(0.005)
 
@@ -74,21 +74,21 @@ def test_a_place_that_was_found_before_earlier_lines_were_counted_stays_the_same
     sender = Sender(source.port)
     sender.send(0, 3)
     arrived(source, 3)
-    first = source.cut()
+    first = source.find_end_offset()
     sender.send(3, 4)
     arrived(source, 7)
-    second = source.cut()
+    second = source.find_end_offset()
     sender.send(7, 5)
     arrived(source, 12)
     found = []
-    for cut in (first, second, source.cut()):
-        found.append(sum(len(events) for events in source.read(cut)))
+    for cut in (first, second, source.find_end_offset()):
+        found.append(sum(len(events) for events in source.read_events_until(cut)))
         source.committed(source.offset)
     assert found == [3, 4, 5]
     sender.close()
     source.close()
     other = LineSocket(FIELDS, port=0)  # in another process it is nobody's place
-    assert list(other.read(second)) == []
+    assert list(other.read_events_until(second)) == []
     other.close()
 
 
@@ -151,7 +151,7 @@ def test_who_does_not_listen_is_let_go_and_holds_up_nobody() -> None:
     with suppress(BlockingIOError):
         while True:
             first.send(b"0\n" * 4096, socket.MSG_DONTWAIT)
-    assert sum(len(events) for events in source.read(source.cut())) == 2
+    assert sum(len(events) for events in source.read_events_until(source.find_end_offset())) == 2
     telling = threading.Thread(target=source.committed, args=(source.offset,), daemon=True)
     telling.start()
     telling.join(5)
@@ -163,7 +163,7 @@ def test_who_does_not_listen_is_let_go_and_holds_up_nobody() -> None:
         assert time.monotonic() < end
         time.sleep(0.005)
     assert [each.open for each in source._senders] == [False, True]
-    assert sorted(source.cut().values()) == [1, 2]
+    assert sorted(source.find_end_offset().values()) == [1, 2]
     assert other.told() == 1
     deaf.close()
     other.close()
@@ -227,9 +227,9 @@ def test_a_connection_is_read_ahead_by_bytes_too(monkeypatch: pytest.MonkeyPatch
     time.sleep(0.1)
     with source._lock:
         held = [each.held for each in source._senders]
-    assert sum(source.cut().values()) > 1
+    assert sum(source.find_end_offset().values()) > 1
     assert max(held) <= (1 << 20) + line_socket._BLOCK + 100_000
-    assert sum(len(events) for events in source.read(source.cut())) > 1
+    assert sum(len(events) for events in source.read_events_until(source.find_end_offset())) > 1
     source.committed(source.offset)
     assert other.told() == 1
     flood.close()

@@ -76,5 +76,5 @@ def test_what_a_release_says_of_drowned_columns_is_hardly_above_it(spend: Any) -
     law = distribution_of(
         IndependentNoise(Workload.marginal(UNIVERSE, ["cell"]), spend).noise, step=1
     )
-    told = CountNoise({"cell": CELLS}, law.std).moved("cell", ROWS)
+    told = CountNoise({"cell": CELLS}, law.std).estimate_moved_share("cell", ROWS)
     assert 1 <= told / (CELLS * cut_bias(law) / ROWS) < 1.15

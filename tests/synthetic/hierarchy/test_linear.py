@@ -80,7 +80,7 @@ def test_estimates_are_those_of_dense_least_squares(
     tree = again.tree
     with KeptBlocks() as kept:
         measured = measure(tree, again.noises, counts, kept)
-        (leaves,) = kept.read()
+        (leaves,) = kept.read_blocks()
     noisy = [table for table in (*measured.above, leaves) if table is not None]
     solution, offset = dense(again)
     wanted = solution @ np.concatenate([table.ravel() for table in noisy]) + offset

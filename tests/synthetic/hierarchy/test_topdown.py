@@ -106,7 +106,7 @@ def test_blocks_outside_of_memory_are_read_as_they_were_kept() -> None:
         for block in blocks:
             kept.keep(block)
         for _ in range(2):
-            assert all(map(np.array_equal, kept.read(), blocks))
+            assert all(map(np.array_equal, kept.read_blocks(), blocks))
 
 
 def test_records_in_memory_and_their_table_are_released_alike() -> None:

@@ -148,7 +148,7 @@ class Budget(PrivacyAccount):
     @property
     def limit(self) -> Guarantee:
         """What may never be exceeded."""
-        return self._currency.left(self._ceiling())
+        return self._currency.write_amounts_rounded_down(self._ceiling())
 
     def admits(self, event: Event, *, delta: Number | None = None) -> bool:
         """Whether recording ``event`` now would succeed; charges nothing."""
@@ -163,7 +163,7 @@ class Budget(PrivacyAccount):
         """
         with self._alone():
             headroom = self._headroom()
-        return self._currency.left(headroom)
+        return self._currency.write_amounts_rounded_down(headroom)
 
     @abstractmethod
     def _ceiling(self) -> Amounts:
@@ -176,7 +176,7 @@ class Budget(PrivacyAccount):
     def _exhausted(self, charge: Amounts) -> Exhausted:
         headroom, shown = self._headroom(), tuple(map(number_up, charge))
         received = shown[0] if len(shown) == 1 else shown
-        left = self._currency.left(headroom)
+        left = self._currency.write_amounts_rounded_down(headroom)
         return budget_exhausted(left, received, what_helps(charge, headroom))
 
 

@@ -30,7 +30,7 @@ def allocate(total: Budget, shares: Mapping[str, Guarantee]) -> dict[str, Privac
     """
     reserved = total._currency.zero
     for share in shares.values():
-        reserved = plus(reserved, total._currency.read(share, steps_up))
+        reserved = plus(reserved, total._currency.read_amounts(share, steps_up))
     filters = {name: filter_for(share) for name, share in shares.items()}
     total._record(reserved)
     return filters

@@ -41,7 +41,7 @@ class Currency(ABC):
         """The charge for ``event``, rounded up."""
 
     @abstractmethod
-    def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
+    def read_amounts(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
         """The amounts of a limit or share, rounded by ``steps``."""
 
     @abstractmethod
@@ -52,7 +52,7 @@ class Currency(ABC):
         """What ``amounts`` already charged promise."""
         return self.write(amounts, number_up)
 
-    def left(self, amounts: Amounts) -> Guarantee:
+    def write_amounts_rounded_down(self, amounts: Amounts) -> Guarantee:
         """What may still be charged."""
         return self.write(amounts, number_down)
 
@@ -70,7 +70,7 @@ class Epsilons(Currency):
         _no_delta(delta)
         return (steps_up(PURE.price(event)),)
 
-    def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
+    def read_amounts(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
         match guarantee:
             case PureDP() if guarantee.unit == self.unit:
                 return (steps(exact(guarantee.epsilon)),)
@@ -93,7 +93,7 @@ class EpsilonsAndDeltas(Currency):
             epsilon = exact(_finite(pricing.epsilon(event, spare)))
         return (steps_up(epsilon), steps_up(spare))
 
-    def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
+    def read_amounts(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
         match guarantee:
             case ApproxDP() if guarantee.unit == self.unit:
                 return (steps(exact(guarantee.epsilon)), steps(exact(guarantee.delta)))
@@ -115,7 +115,7 @@ class Rhos(Currency):
         _no_delta(delta)
         return (steps_up(ZERO_CONCENTRATED.price(event)),)
 
-    def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
+    def read_amounts(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
         match guarantee:
             case ZCDP() if guarantee.unit == self.unit:
                 return (steps(exact(guarantee.rho)),)
@@ -138,7 +138,7 @@ class RhosAndDeltas(Currency):
         apart = APPROXIMATELY_CONCENTRATED.price(event)
         return (steps_up(apart.rho), steps_up(apart.delta))
 
-    def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
+    def read_amounts(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
         """Of an :class:`ApproxZCDP`, or of a :class:`ZCDP`, which sets nothing apart."""
         match guarantee:
             case ApproxZCDP() if guarantee.unit == self.unit:
@@ -166,7 +166,7 @@ class RenyiAt(Currency):
         _no_delta(delta)
         return (steps_up(exact(_finite(renyi_price(event, self.alpha)))),)
 
-    def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
+    def read_amounts(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
         """Of a :class:`RenyiDP` at the same order."""
         match guarantee:
             case RenyiDP() if guarantee.unit == self.unit and guarantee.alpha == self.alpha:
@@ -190,7 +190,7 @@ class RenyiAtEach(Currency):
         prices = (renyi_price(event, alpha) for alpha in self.orders)
         return tuple(steps_up(exact(_finite(price))) for price in prices)
 
-    def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
+    def read_amounts(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
         """Refused: the promise of several orders is not a sum of shares."""
         raise Mismatch(
             code="no_shares",

@@ -87,7 +87,7 @@ class PureFilter(PrivacyFilter):
     def __init__(self, *, limit: PureDP) -> None:
         """Fix the limit."""
         currency = Epsilons(limit.unit)
-        super().__init__(currency, currency.read(limit, steps_down), limit)
+        super().__init__(currency, currency.read_amounts(limit, steps_down), limit)
 
 
 class ApproxFilter(PrivacyFilter):
@@ -107,7 +107,7 @@ class ApproxFilter(PrivacyFilter):
     def __init__(self, *, limit: ApproxDP) -> None:
         """Fix the limit."""
         currency = EpsilonsAndDeltas(limit.unit)
-        super().__init__(currency, currency.read(limit, steps_down), limit)
+        super().__init__(currency, currency.read_amounts(limit, steps_down), limit)
 
 
 class ZCDPFilter(PrivacyFilter):
@@ -119,7 +119,7 @@ class ZCDPFilter(PrivacyFilter):
     def __init__(self, *, limit: ZCDP) -> None:
         """Fix the limit."""
         currency = Rhos(limit.unit)
-        super().__init__(currency, currency.read(limit, steps_down), limit)
+        super().__init__(currency, currency.read_amounts(limit, steps_down), limit)
 
     @classmethod
     def converted(cls, *, limit: ApproxDP) -> Self:
@@ -150,7 +150,7 @@ class ApproxZCDPFilter(PrivacyFilter):
     def __init__(self, *, limit: ApproxZCDP) -> None:
         """Fix the limit."""
         currency = RhosAndDeltas(limit.unit)
-        super().__init__(currency, currency.read(limit, steps_down), limit)
+        super().__init__(currency, currency.read_amounts(limit, steps_down), limit)
 
     @classmethod
     def converted(cls, *, limit: ApproxDP) -> Self:
@@ -175,7 +175,7 @@ class RenyiFilter(PrivacyFilter):
     def __init__(self, *, limit: RenyiDP) -> None:
         """Fix the limit and its order."""
         currency = RenyiAt(limit.unit, limit.alpha)
-        super().__init__(currency, currency.read(limit, steps_down), limit)
+        super().__init__(currency, currency.read_amounts(limit, steps_down), limit)
 
     @classmethod
     def converted(cls, *, limit: ApproxDP, alpha: Number) -> Self:

@@ -109,7 +109,7 @@ class ChildBudget(Budget):
         """Fix parents and limit."""
         super().__init__(parents[0]._currency, 1 + max(parent._depth for parent in parents))
         self._parents = parents
-        self._own = None if limit is None else self._currency.read(limit, steps_down)
+        self._own = None if limit is None else self._currency.read_amounts(limit, steps_down)
 
     def _propose(self, charge: Amounts, draft: Draft) -> bool:
         total = plus(draft.get(self, self._spent), charge)

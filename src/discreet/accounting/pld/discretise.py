@@ -74,7 +74,7 @@ class _Cells:
 
 def from_above(pair: DominatingPair, step: float, tail: float) -> LossTable:
     """A table whose privacy curve lies above the pair's, everywhere and under composition."""
-    cells = _cut(pair, step, tail, sign=1)
+    cells = _cut_pair_into_cells(pair, step, tail, sign=1)
     spread = -math.expm1(-step)
     right = (cells.p - np.exp(cells.grid[:-1]) * cells.q) / spread
     masses = np.zeros(len(cells.grid) + 1)
@@ -101,9 +101,9 @@ def from_above(pair: DominatingPair, step: float, tail: float) -> LossTable:
 
 def from_below(pair: DominatingPair, step: float, tail: float) -> LossTable:
     """A table whose privacy curve lies below the pair's, everywhere and under composition."""
-    pair = pair.listed(tail)
-    cells = _cut(pair, step, tail, sign=-1)
-    masses = _merged(cells)
+    pair = pair.convert_to_atoms(tail)
+    cells = _cut_pair_into_cells(pair, step, tail, sign=-1)
+    masses = _merge_cells_onto_grid(cells)
     for loss, mass in cells.atoms:
         cell = _floor((loss - cells.offset) / step, loss, cells.offset, step) - cells.first
         masses[cell] += mass
@@ -141,7 +141,7 @@ def _floor(guess: float, loss: float, offset: float, step: float) -> int:
     return number
 
 
-def _cut(pair: DominatingPair, step: float, tail: float, *, sign: int) -> _Cells:
+def _cut_pair_into_cells(pair: DominatingPair, step: float, tail: float, *, sign: int) -> _Cells:
     low, high = pair.reach(tail)
     atoms = safe_atoms(pair, sign)
     low = min([low, *(loss for loss, _ in atoms)])
@@ -191,7 +191,7 @@ def _between(above: Floats, below: Floats) -> Floats:
     return np.concatenate((np.diff(below[: turn + 1]), -np.diff(above[turn:])))
 
 
-def _merged(cells: _Cells) -> Floats:
+def _merge_cells_onto_grid(cells: _Cells) -> Floats:
     """Masses at grid points, of a curve below that of the cells' masses.
 
     At each grid point as much is taken from the cells on both sides as together has that

@@ -101,7 +101,7 @@ class LatticePair(DominatingPair):
         unit = self.sigma * self.sigma
         return self.square / (2 * unit), 1 / unit
 
-    def listed(self, tail: float) -> DominatingPair:
+    def convert_to_atoms(self, tail: float) -> DominatingPair:
         """The atoms within reach, where there is one direction; masses lowered by their error."""
         lattice = self.lattice()
         if lattice is None:

@@ -71,7 +71,7 @@ class DominatingPair(ABC):
         """The loss of an atom, and the distance between neighbours, if atoms are all and even."""
         return None
 
-    def listed(self, tail: float) -> DominatingPair:
+    def convert_to_atoms(self, tail: float) -> DominatingPair:
         """A pair with a curve no higher whose atoms are listed: itself, unless tails say it all.
 
         It may leave out ``tail`` on either side.

@@ -81,7 +81,7 @@ def rdp(event: Event, orders: ArrayLike) -> Floats:
     curve, wanted = RENYI.price(require_event(event)), checked_orders(orders)
     try:
         with pricing.strict_floats():
-            return _known(curve(wanted))
+            return _replace_nan_by_infinity(curve(wanted))
     except ArithmeticError:
         if wanted.size == 1:
             return np.full(wanted.shape, math.inf)
@@ -89,7 +89,7 @@ def rdp(event: Event, orders: ArrayLike) -> Floats:
         return np.array(each, dtype=np.float64).reshape(wanted.shape)
 
 
-def _known(bounds: Floats) -> Floats:
+def _replace_nan_by_infinity(bounds: Floats) -> Floats:
     """Infinite where there is no number."""
     return np.where(np.isnan(bounds), math.inf, bounds)
 

@@ -61,7 +61,9 @@ class RenyiCurve(ABC):
         """It happens ``k`` times, with fresh randomness."""
         return total([(self, count("k", k, least=0))])
 
-    def merged(self, terms: list[tuple[RenyiCurve, int]]) -> list[tuple[RenyiCurve, int]]:
+    def merge_curve_terms(
+        self, terms: list[tuple[RenyiCurve, int]]
+    ) -> list[tuple[RenyiCurve, int]]:
         """Terms of this class, joined into fewer where their composition has a law of its own."""
         counts: dict[RenyiCurve, int] = {}
         for curve, times in terms:
@@ -147,7 +149,7 @@ def total(terms: Iterable[tuple[RenyiCurve, int]]) -> RenyiCurve:
         inner = curve.terms if isinstance(curve, SummedCurve) else ((curve, 1),)
         flat.extend((part, times * number) for part, number in inner)
     flat = [(curve, times) for curve, times in flat if times and not isinstance(curve, ZeroCurve)]
-    merged = [term for group in _by_class(flat) for term in group[0][0].merged(group)]
+    merged = [term for group in _by_class(flat) for term in group[0][0].merge_curve_terms(group)]
     if not merged:
         return ZeroCurve()
     if len(merged) == 1 and merged[0][1] == 1:

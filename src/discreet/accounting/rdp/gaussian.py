@@ -37,7 +37,9 @@ class ConcentratedCurve(RenyiCurve):
         with np.errstate(over="ignore"):
             return raised(rounded_up(self.rho) * orders)
 
-    def merged(self, terms: list[tuple[RenyiCurve, int]]) -> list[tuple[RenyiCurve, int]]:
+    def merge_curve_terms(
+        self, terms: list[tuple[RenyiCurve, int]]
+    ) -> list[tuple[RenyiCurve, int]]:
         """Rhos add up exactly."""
         rho = sum(
             (times * curve.rho for curve, times in terms if isinstance(curve, ConcentratedCurve)),

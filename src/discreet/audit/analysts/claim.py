@@ -78,12 +78,12 @@ def audit_analysts(
             remedy="Change one query only, or audit a promise for one analyst.",
         )
 
-    def seen(submitted: Submitted[Query]) -> object:
+    def play_and_watch_round(submitted: Submitted[Query]) -> object:
         view: JointView = joint_view(play(submitted), worlds.victim)
         return watch(view)
 
     found = audit(
-        repeated(seen),
+        repeated(play_and_watch_round),
         worlds.first,
         worlds.second,
         epsilon=promise.epsilon(delta=float(delta)),

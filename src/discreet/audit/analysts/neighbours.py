@@ -40,7 +40,7 @@ def query_changed(
     >>> query_changed([["a", "b"], ["c"]], analyst=0, place=1, query="z").second
     (('a', 'z'), ('c',))
     """
-    here = _held(asked, analyst)
+    here = _check_and_freeze_queries(asked, analyst)
     mine = list(here[analyst])
     if not 0 <= place < len(mine):
         raise InvalidParameter(
@@ -57,7 +57,7 @@ def analyst_replaced(
     asked: Sequence[Sequence[Query]], *, analyst: int, queries: Sequence[Query]
 ) -> QueryWorlds[Query]:
     """All queries of one analyst are others; none at all is someone who left."""
-    here = _held(asked, analyst)
+    here = _check_and_freeze_queries(asked, analyst)
     return QueryWorlds(here, _with(here, analyst, queries), analyst, OneAnalyst())
 
 
@@ -73,7 +73,7 @@ def among_fakes(
     return analyst_replaced([asked, *accounts], analyst=0, queries=instead)
 
 
-def _held(asked: Sequence[Sequence[Query]], analyst: int) -> Submitted[Query]:
+def _check_and_freeze_queries(asked: Sequence[Sequence[Query]], analyst: int) -> Submitted[Query]:
     if not 0 <= analyst < len(asked):
         raise InvalidParameter(
             code="no_such_analyst",

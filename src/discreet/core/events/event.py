@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.core import pricing
 from discreet.core.errors import InvalidParameter, Mismatch
-from discreet.core.events.versioned import Versioned, read
+from discreet.core.events.versioned import Versioned, rebuild_versioned_value
 from discreet.core.parameters import Number, count, finite
 from discreet.core.unit import Relation
 
@@ -295,4 +295,4 @@ def compose(events: tuple[Event, ...]) -> Event:
 
 def from_json(text: str) -> Event:
     """Rebuild the event that :meth:`Event.to_json` wrote; refuse unknown kinds and versions."""
-    return require_event(read(text))
+    return require_event(rebuild_versioned_value(text))

@@ -47,7 +47,7 @@ class Versioned:
         _KINDS[cls.kind] = cls
 
     def to_json(self) -> str:
-        """A line of JSON from which :func:`read` rebuilds an equal value; written once."""
+        """A line of JSON, from which :func:`rebuild_versioned_value` makes an equal value."""
         kept: dict[str, Any] = self.__dict__
         if _TEXT not in kept:
             kept[_TEXT] = json.dumps(self._plain(), sort_keys=True)
@@ -84,7 +84,7 @@ class Versioned:
         return cls(**{name: _decode(value) for name, value in values.items()})
 
 
-def read(text: str) -> Versioned:
+def rebuild_versioned_value(text: str) -> Versioned:
     """Rebuild what :meth:`Versioned.to_json` wrote; refuse unknown kinds and versions."""
     try:
         return _from_plain(json.loads(text))

@@ -77,7 +77,7 @@ class Conversation:
         self._journal = journal
         self._close = close
         self._asked = asked
-        self._left = session.left
+        self._left = session.updates_left
         self._settled = True
         self._lock = threading.RLock()
 
@@ -102,7 +102,7 @@ class Conversation:
         return self._session.event
 
     @property
-    def left(self) -> int:
+    def updates_left(self) -> int:
         """Updates that are still paid for; with none left, answers are free and may be far off.
 
         As of the last answer that was kept: what a question that was cut short would have used
@@ -111,7 +111,7 @@ class Conversation:
         return self._left
 
     @property
-    def asked(self) -> int:
+    def questions_asked(self) -> int:
         """Questions that were answered with a part of the data, resumed ones included."""
         return self._asked
 
@@ -134,24 +134,24 @@ class Conversation:
         Much faster than one by one, where writing to the ledger is what takes long. A workload
         over the same universe stands for all its queries.
         """
-        queries = [self._query(query) for query in self._listed(questions)]
+        queries = [self._query(query) for query in self._list_questions(questions)]
         with self._lock:
             self._require_settled()
             self._settled = False
             before = self._asked
             try:
-                told = self._kept(queries)
+                told = self._answer_queries_durably(queries)
             except BaseException as error:
                 OWNER.exception("conversation %s: an answer was not kept", self._name)
                 failed, self._asked = error, before
             else:
-                self._left = self._session.left
+                self._left = self._session.updates_left
                 self._settled = True
                 return told
         # Out here, without its traceback, which would tell who was about to answer.
         raise failed.with_traceback(None) from None
 
-    def _kept(self, queries: list[LinearQuery]) -> list[Reply]:
+    def _answer_queries_durably(self, queries: list[LinearQuery]) -> list[Reply]:
         """Answers that are durable, in order."""
         told = [self._answered(query) for query in queries]
         if said := [
@@ -164,7 +164,7 @@ class Conversation:
 
     def _answered(self, query: LinearQuery) -> Reply:
         """Ask; what the estimate answers is not to be seen before it is written down."""
-        left = self._session.left
+        left = self._session.updates_left
         share = self._session.reply(query)
         self._asked += left > 0
         return Reply(
@@ -172,8 +172,8 @@ class Conversation:
             share=share,
             within=self._plan.within if left and self._asked <= self._plan.questions else None,
             confidence=self._plan.confidence,
-            origin=Origin.DATA if self._session.left < left else Origin.ESTIMATE,
-            left=self._session.left,
+            origin=Origin.DATA if self._session.updates_left < left else Origin.ESTIMATE,
+            left=self._session.updates_left,
             number=self._asked if left else 0,
         )
 
@@ -213,7 +213,7 @@ class Conversation:
             self._settled = False
             self._close()
 
-    def _listed(self, questions: Iterable[Query] | Workload) -> Iterable[Query]:
+    def _list_questions(self, questions: Iterable[Query] | Workload) -> Iterable[Query]:
         if not isinstance(questions, Workload):
             return questions if isinstance(questions, Iterable) else [questions]
         if questions.universe.attributes != self._plan.universe.attributes:
@@ -257,7 +257,7 @@ class Conversation:
 
     def __repr__(self) -> str:
         """Only what is public."""
-        return f"Conversation({self._name!r}, asked={self._asked}, left={self.left})"
+        return f"Conversation({self._name!r}, asked={self._asked}, left={self.updates_left})"
 
 
 def _updates(entry: Entry) -> int:

@@ -65,7 +65,9 @@ def open_conversation(
 
     def offer() -> Offer[OnlineConstruction]:
         paid = context.budget.as_paid(spend)
-        mechanism = _made(make, source, planned, spend=paid, randomness=context.randomness)
+        mechanism = _make_mechanism(
+            make, source, planned, spend=paid, randomness=context.randomness
+        )
         source.text(universe.names[:1])  # what cannot be written, or stated, is refused now
         mechanism.within(**planned)
         kept = {
@@ -83,7 +85,9 @@ def open_conversation(
         analyst=analyst, purpose=purpose, spend=spend, reads=(source.query,), offer=offer
     )
     reservation, mechanism = reserve(context, purchase, "conversation")
-    return _continued(reservation, source, mechanism, planned=planned, read=reservation.read)
+    return _continued(
+        reservation, source, mechanism, planned=planned, read=reservation.read_private_data
+    )
 
 
 def resume_conversation(reservation: Reservation, paid: Mapping[str, Any]) -> Conversation:
@@ -131,7 +135,7 @@ def _continued(
     context = reservation.context
     pages = _Pages(reservation.log())
     salted = replace(source, salt=pages.salt(source.salt))
-    counts = read(lambda: _counted(salted))
+    counts = read(lambda: _count_cells(salted))
     live = mechanism.open(counts, pages)
     plan = Plan(
         universe=source.universe,
@@ -144,10 +148,12 @@ def _continued(
         facts=synopsis_facts(context, source, mechanism=name_of(mechanism), rmse=None),
     )
     close = partial(reservation.commit, {"closed": True})
-    return Conversation(reservation.id, plan, live, pages, close, asked=pages.asked())
+    return Conversation(
+        reservation.id, plan, live, pages, close, asked=pages.count_answered_questions()
+    )
 
 
-def _counted(source: TableCounts) -> Ints:
+def _count_cells(source: TableCounts) -> Ints:
     """What reads data: one count for each cell."""
     with source.engine.snapshot():
         table = cell_counts(source, source.universe)
@@ -183,12 +189,12 @@ class _Pages:
         self.session_log.keep({"did": "salt", "salt": fresh})
         return fresh
 
-    def asked(self) -> int:
+    def count_answered_questions(self) -> int:
         """How many questions were answered."""
         return sum(map(answered, self.entries()))
 
 
-def _made(
+def _make_mechanism(
     make: Callable[..., Any],
     source: TableCounts,
     planned: Mapping[str, Any],

@@ -94,7 +94,7 @@ def paid_session(
     account: LedgerAccount, name: str, *, analyst: str
 ) -> tuple[SessionKind, Mapping[str, Any]]:
     """The kind of an analyst's own session, and what its reservation says; or a refusal."""
-    body = _paid(account, name)
+    body = _find_paid_reservation(account, name)
     if body.get("asker") != analyst:
         raise _unknown(name)
     kind = kind_of(body.get("detail", {}))
@@ -103,11 +103,11 @@ def paid_session(
     return kind, body
 
 
-def _paid(account: LedgerAccount, name: str) -> Mapping[str, Any]:
+def _find_paid_reservation(account: LedgerAccount, name: str) -> Mapping[str, Any]:
     if not isinstance(name, str):
         raise _unknown(type(name).__name__)
     try:
-        return account.paid(name)
+        return account.read_reservation(name)
     except InvalidParameter as refusal:
         if refusal.code != "reservation_unknown":
             raise

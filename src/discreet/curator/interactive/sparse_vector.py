@@ -201,7 +201,7 @@ class SparseVectorSession:
             except Exhausted as finished:  # told by earlier answers, so it is public
                 return finished
 
-        answer = self._reservation.read(answered)
+        answer = self._reservation.read_private_data(answered)
         if not isinstance(answer, Exhausted):
             above = answer is not None and answer is not False
             self._log.write({"sql": text, "answer": _plain(answer), "above": above})

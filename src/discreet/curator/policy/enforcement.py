@@ -149,8 +149,8 @@ def _require_spend(policy: Policy, spend: Guarantee) -> None:
                 received=guarantee_text(spend),
                 remedy="Spend in another privacy definition.",
             )
-        if _written(value) > _written(most) or (
-            least is not None and _written(value) < _written(least)
+        if _read_number_as_written(value) > _read_number_as_written(most) or (
+            least is not None and _read_number_as_written(value) < _read_number_as_written(least)
         ):
             from_least = "" if least is None else f" from {least:g}"
             raise _refused(
@@ -167,7 +167,7 @@ def _numbers(spend: Guarantee) -> dict[str, Number]:
     return {name: value for name, value in named.items() if name != "delta" or value != 0}
 
 
-def _written(value: Number) -> Fraction:
+def _read_number_as_written(value: Number) -> Fraction:
     """A number as a person wrote it: 0.1 means one tenth."""
     return Fraction(repr(value)) if isinstance(value, float) else exact(value)
 

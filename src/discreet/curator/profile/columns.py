@@ -41,13 +41,13 @@ def column(table: Reading, field: Field) -> ColumnProfile:
             facts |= _bounded(table, field, DataType.INTEGER, low, high)
         case Boolean():
             said = "truth value"
-            facts |= _listed(table, field)
+            facts |= _profile_listed_values(table, field)
         case Dates(first=first, last=last):
             said = f"dates from {first} to {last}"
             facts |= _bounded(table, field, field.domain.kind, first, last)
         case Category(values=values):
             said = f"category of {len(values)}"
-            facts |= _listed(table, field)
+            facts |= _profile_listed_values(table, field)
         case Discovered():
             said = "discovered"
         case Text(max_elements=most):
@@ -86,7 +86,7 @@ def _bounded(
     }
 
 
-def _listed(table: Reading, field: Field) -> dict[str, object]:
+def _profile_listed_values(table: Reading, field: Field) -> dict[str, object]:
     """Values outside the list, and how many rows the smallest listed one has."""
     value = table.clean(field, field.domain)
     outside = f"({table.raw(field.name)}) IS NOT NULL AND ({value}) IS NULL"

@@ -38,7 +38,7 @@ def contributions(table: Reading, rows: int) -> Contributions | None:
         ninety_nine=_quantile(spread, people * 0.99),
         most=most,
         heaviest=_heaviest(spread, max(1, people // 100)) / owned if owned else 0.0,
-        cuts=tuple(_cut(spread, bound) for bound in sorted(bounds)),
+        cuts=tuple(_compute_cut_at_bound(spread, bound) for bound in sorted(bounds)),
     )
 
 
@@ -70,7 +70,7 @@ def alike(table: Reading, value: str) -> float | None:
     return round((between - inside) / spread, 3) if spread > 0 else None
 
 
-def _cut(spread: list[tuple[int, int]], bound: int) -> Cut:
+def _compute_cut_at_bound(spread: list[tuple[int, int]], bound: int) -> Cut:
     beyond = [(n, times) for n, times in spread if n > bound]
     return Cut(
         bound, sum(times for _, times in beyond), sum((n - bound) * times for n, times in beyond)

@@ -59,7 +59,7 @@ class ColumnProfile:
     def __str__(self) -> str:
         """One line, and one for each example."""
         told = ", ".join(
-            f"{name.replace('_', ' ')} {_said(value)}"
+            f"{name.replace('_', ' ')} {_format_fact(value)}"
             for name, value in self.facts.items()
             if not isinstance(value, tuple) and value is not None and (value or name in _ALWAYS)
         )
@@ -147,7 +147,7 @@ def _people(found: Contributions) -> list[str]:
     return lines
 
 
-def _said(value: object) -> str:
+def _format_fact(value: object) -> str:
     match value:
         case bool():
             return "yes" if value else "no"

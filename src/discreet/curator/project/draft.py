@@ -75,12 +75,14 @@ class Draft:
     budget: Guarantee
 
 
-def written(draft: Draft) -> str:
+def format_project_file(draft: Draft) -> str:
     """The text of the file."""
     part = f"tables.{key(draft.name)}"
     return "".join(
         (
-            _TOP.format(source=draft.path, name=_named(draft.name), ledger=_text(draft.ledger)),
+            _TOP.format(
+                source=draft.path, name=_quote_table_name(draft.name), ledger=_text(draft.ledger)
+            ),
             _budget(draft.budget),
             f"[{part}]\npath = {_text(draft.path)}\n",
             "" if draft.table is None else f"table = {_text(draft.table)}\n",
@@ -186,6 +188,6 @@ def _text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _named(name: str) -> str:
+def _quote_table_name(name: str) -> str:
     """A table's name in SQL that stands inside double quotes of a shell."""
     return name if re.fullmatch(r"[A-Za-z_]\w*", name) else f'\\"{name}\\"'

@@ -75,7 +75,7 @@ class Fields:
             meant = f" It says {near[0]}: did you mean {name}?" if near else ""
             raise InvalidParameter(
                 code="project_field_missing",
-                expectation=f"the field {self.named(name)}",
+                expectation=f"the field {self.describe_field_place(name)}",
                 remedy=f"Write {name} = {shape.example}, with your own value.{meant}",
             )
         return value
@@ -89,7 +89,7 @@ class Fields:
         if not shape.accepts(value):
             raise InvalidParameter(
                 code="project_field_kind",
-                expectation=f"{shape.words} in {self.named(name)}",
+                expectation=f"{shape.words} in {self.describe_field_place(name)}",
                 received=value if _can_be_shown(value, shape) else type(value).__name__,
                 remedy=f"Write {name} = {shape.example}, with your own value.",
             )
@@ -103,7 +103,7 @@ class Fields:
             near = get_close_matches(word, among, n=1)
             raise InvalidParameter(
                 code="project_field_value",
-                expectation=f"one of {', '.join(among)} in {self.named(name)}",
+                expectation=f"one of {', '.join(among)} in {self.describe_field_place(name)}",
                 received=word,
                 remedy=f'Write {name} = "{near[0] if near else among[0]}".',
             )
@@ -130,11 +130,11 @@ class Fields:
             raise InvalidParameter(
                 code="project_field_unknown",
                 expectation=f"in {where} only the fields {', '.join(sorted(self._known))}",
-                received=self.named(name),
+                received=self.describe_field_place(name),
                 remedy=hint,
             )
 
-    def named(self, name: str) -> str:
+    def describe_field_place(self, name: str) -> str:
         """The full name of a field, with its line where that is found."""
         line = _line(self.text, (*self.place, name))
         return ".".join((*self.place, name)) + (f" (line {line})" if line else "")
@@ -149,7 +149,7 @@ class Fields:
                 raise
             raise type(refusal)(
                 code=refusal.code,
-                expectation=f"{refusal.expectation}, in {self.named(name)}",
+                expectation=f"{refusal.expectation}, in {self.describe_field_place(name)}",
                 received=refusal.received,
                 remedy=refusal.remedy,
             ) from None

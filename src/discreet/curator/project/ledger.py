@@ -29,7 +29,7 @@ class ProjectLedger:
         return cls(ledger, budget)
 
     @classmethod
-    def read(cls, budget: PrivacyBudget, ledger: Ledger) -> ProjectLedger:
+    def open_for_reading(cls, budget: PrivacyBudget, ledger: Ledger) -> ProjectLedger:
         """The same to be read alone: also a copy, beside the one that lives."""
         try:
             return cls.of(budget, ledger)

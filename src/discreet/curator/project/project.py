@@ -141,7 +141,7 @@ class Project:
 
     def read_ledger(self) -> ProjectLedger:
         """The same to be read alone, of a copy too."""
-        return ProjectLedger.read(self.guarded, self._started())
+        return ProjectLedger.open_for_reading(self.guarded, self._started())
 
     def _started(self) -> Ledger:
         if not self.ledger.started():

@@ -54,7 +54,7 @@ def open_round(
     purpose: str | None,
 ) -> Round:
     """Plan a round, pay for it, and start it."""
-    names = _named(analysts)
+    names = _require_analyst_names(analysts)
     source = counts_of(context, universe)
     assert isinstance(universe, KeyedUniverse)  # else there is nothing to count
     rule = Rule(universe, queries_each, _class(AnyQuery() if asked is None else asked))
@@ -135,7 +135,7 @@ def _places(names: Sequence[str], places: int | None) -> int:
     return many
 
 
-def _named(analysts: Sequence[str]) -> tuple[str, ...]:
+def _require_analyst_names(analysts: Sequence[str]) -> tuple[str, ...]:
     listed = isinstance(analysts, Sequence) and not isinstance(analysts, str)
     names = tuple(analysts) if listed else ()
     if not all(map(_is_name, names)) or not names or len(set(names)) < len(names):

@@ -100,7 +100,7 @@ class Round:
                     received=self._terms.closes,
                     remedy="Submit to the next round.",
                 )
-            self._pages.submit(analyst, queries_to_dict(self._terms.rule.read(queries)))
+            self._pages.submit(analyst, queries_to_dict(self._terms.rule.read_queries(queries)))
 
     def close(self) -> RoundResults:
         """Run the round and hand out its results; afterwards, the same results at no charge.
@@ -117,7 +117,7 @@ class Round:
                     outcome = self._once(submitted)
                     self._pages.end(outcome.to_dict())
                 self._commit()
-                self._results = self._made(outcome, submitted)
+                self._results = self._make_results(outcome, submitted)
             return self._results
 
     def _once(self, submitted: Submitted) -> Outcome:
@@ -147,7 +147,7 @@ class Round:
             if len(queries) <= rule.most
         }
 
-    def _made(self, outcome: Outcome, submitted: Submitted) -> RoundResults:
+    def _make_results(self, outcome: Outcome, submitted: Submitted) -> RoundResults:
         def queries(analyst: str) -> Sequence[Held]:
             self._require_member(analyst)
             return submitted.get(analyst, ())

@@ -192,4 +192,4 @@ def _histogram(played: GameSynopsis, event: Event) -> HistogramSynopsis:
 def _topic(query: Held) -> tuple[int, ...]:
     """The attributes that a query is about. Others than conjunctions are refused on submission."""
     assert isinstance(query, Conjunction)
-    return query.kept
+    return query.conditioned_places

@@ -45,7 +45,7 @@ def running_round(
     def guarded(submitted: Submitted, begin: Callable[[], None]) -> Outcome:
         reservation.context.require_unchanged()  # free: nothing was read
         begin()
-        return reservation.read(lambda: released(submitted))
+        return reservation.read_private_data(lambda: released(submitted))
 
     return Round(reservation.id, terms, pages, guarded, partial(reservation.commit, CLOSED))
 

@@ -47,7 +47,7 @@ class Conjunction(LinearQuery):
         return int(np.prod([mask.size for mask in self.masks]))
 
     @property
-    def kept(self) -> Places:
+    def conditioned_places(self) -> Places:
         """The places of attributes with a condition that not every value meets."""
         return tuple(place for place, mask in enumerate(self.masks) if not mask.all())
 
@@ -62,7 +62,7 @@ class Conjunction(LinearQuery):
     @property
     def product(self) -> Product:
         """The same as part of a workload."""
-        kept = self.kept
+        kept = self.conditioned_places
         return Product(
             tuple(
                 Listed(mask[np.newaxis]) if place in kept else All(mask.size)
@@ -87,10 +87,10 @@ class Rule:
         self.universe.require_explicit(method="a round of queries")
         object.__setattr__(self, "most", count("queries_each", self.most))
 
-    def read(self, queries: Queries) -> tuple[Held, ...]:
+    def read_queries(self, queries: Queries) -> tuple[Held, ...]:
         """One analyst's queries, in order; or a refusal, for this analyst to see."""
         try:
-            return tuple(self._held(query) for query in self._each(queries))
+            return tuple(self._read_query(query) for query in self._each(queries))
         except DiscreetError:
             raise
         except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError):
@@ -133,7 +133,7 @@ class Rule:
             )
         return iter(asked)
 
-    def _held(self, query: Query) -> Held:
+    def _read_query(self, query: Query) -> Held:
         if isinstance(query, Mapping):
             held: Held = self._conditions(query)
         elif isinstance(query, Region) and query.shape == self.universe.shape:
@@ -151,7 +151,7 @@ class Rule:
             )
         if isinstance(self.asked, Conjunctions):
             every = tuple(range(len(self.universe.shape)))
-            kept = held.kept if isinstance(held, Conjunction) else every
+            kept = held.conditioned_places if isinstance(held, Conjunction) else every
             if isinstance(held, Weights) or len(kept) > self.asked.ways:
                 raise outside_class(kept)
         return held

@@ -129,7 +129,7 @@ def told_by(
             remedy="Leave statistic= out; or read the events from Kafka, Redis or files.",
         )
     if not isinstance(keys, FoundKeys):
-        return StreamContent(_listed(source, keys), known)
+        return StreamContent(_list_key_texts(source, keys), known)
     unfit = {
         "key": source.fields.key is None,
         "statistic": known is not None,
@@ -147,7 +147,7 @@ def told_by(
     return StreamContent(FoundBy(keys, keys.rule(spend, unit, randomness)), None)
 
 
-def _listed(source: EventSource, keys: Sequence[object] | None) -> tuple[str, ...]:
+def _list_key_texts(source: EventSource, keys: Sequence[object] | None) -> tuple[str, ...]:
     """The keys as texts, as events have them."""
     if source.fields.key is None:
         if keys is not None:

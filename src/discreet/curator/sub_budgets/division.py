@@ -69,7 +69,9 @@ class Line:
         parts of its own: beside the first day, nothing is told of the bounds of the day itself.
         """
         return {
-            each.name: _derivation(each) if growing else f"{_known(each)}{_derivation(each)}"
+            each.name: _derivation(each)
+            if growing
+            else f"{_describe_declaration(each)}{_derivation(each)}"
             for each in self.fields
         }
 
@@ -122,7 +124,7 @@ def line_of(table: str, by: str, database: Database) -> Line:
     return Line(query, rows, part, tuple(value for value in values if value is not None), names)
 
 
-def _known(field: Field) -> str:
+def _describe_declaration(field: Field) -> str:
     """What is declared of a column; not how it is stored, which differs between engines."""
     return f"{canonical_text(field.declaration)}{canonical_text(field.domain)}"
 
@@ -131,7 +133,7 @@ def _derivation(field: Field) -> str:
     """How a column is derived from inputs cleaned as declared; nothing where it is stored."""
     if not isinstance(field, DerivedField):
         return ""
-    inputs = ",".join(f"{each.name!r}:{_known(each)}" for each in field.inputs)
+    inputs = ",".join(f"{each.name!r}:{_describe_declaration(each)}" for each in field.inputs)
     return f"={canonical(field.derivation)} of {{{inputs}}}"
 
 
@@ -158,7 +160,7 @@ def overlap(unit: PrivacyUnit, parts: int | None, k: int | None) -> int:
     return most if parts is None else AcrossParts(range(parts), most).overlap(inside)
 
 
-def listed(value: object, values: tuple[object, ...]) -> object:
+def find_declared_part(value: object, values: tuple[object, ...]) -> object:
     """The part that ``value`` is, as it was declared: equal and of the same type.
 
     Parts are named in the ledger by their text, so 1, 1.0 and True must not be three of them.

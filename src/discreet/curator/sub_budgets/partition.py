@@ -17,7 +17,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import Person, add_remove
 from discreet.curator.context import Context
-from discreet.curator.sub_budgets.division import line_of, listed, overlap
+from discreet.curator.sub_budgets.division import find_declared_part, line_of, overlap
 from discreet.curator.sub_budgets.parts import GrantedParts, Part, divided, grant_parts
 from discreet.ledger import SubAccount
 from discreet.relational.bounding.partition_filter import Assignment, EveryPart, SomeParts
@@ -32,7 +32,7 @@ class Partition(GrantedParts[Part], Mapping[object, Part]):
 
     def __getitem__(self, value: object) -> Part:
         """The session of one part; its first opening is noted in the ledger."""
-        return self._opened(listed(value, self._division.values))
+        return self._opened(find_declared_part(value, self._division.values))
 
     def __iter__(self) -> Iterator[object]:
         """The keys, in their declared order."""

@@ -37,7 +37,7 @@ def fingerprint_of(value: object) -> str | None:  # noqa: PLR0911 -- one line fo
     if type(value) in _PLAIN or isinstance(value, date):
         return repr(value)
     if isinstance(value, Scores):
-        return _joined(_kind(Scores), [value.written])
+        return _joined(_kind(Scores), [value.identity_name])
     if isinstance(value, type | FunctionType):
         return _kind(value)
     if isinstance(value, partial):

@@ -69,12 +69,12 @@ def make_synopsis(
             paid_before=paid_before,
         ),
         Storage(
-            known=lambda: _known(context, make, workload, source, spend),
+            known=lambda: _identify_synopsis(context, make, workload, source, spend),
             to_dict=_Kept.to_dict,
             from_dict=lambda stored: _Kept.from_dict(stored, source.universe),
         ),
     )
-    return _made(context, source, spend, kept)
+    return _make_release(context, source, spend, kept)
 
 
 def is_own(make: Callable[..., Any] | None) -> bool:
@@ -146,7 +146,9 @@ class _Kept:
         return cls(plain["synopsis"], plain["mechanism"], synopsis, event, plain["rmse"])
 
 
-def _made(context: Context, source: TableCounts, spend: Guarantee, kept: _Kept) -> SynopsisRelease:
+def _make_release(
+    context: Context, source: TableCounts, spend: Guarantee, kept: _Kept
+) -> SynopsisRelease:
     """The release of what is kept: post-processing only."""
     return SynopsisRelease(
         id=kept.number,
@@ -177,7 +179,7 @@ def _released(mechanism: SynopsisMaker, source: TableCounts) -> Synopsis:
         return mechanism.release(source)
 
 
-def _known(
+def _identify_synopsis(
     context: Context,
     make: Callable[..., Any],
     workload: Workload,

@@ -153,7 +153,7 @@ def _marginals(mechanism: SynopsisMaker, workload: Workload) -> tuple[PredictedM
     found, start, names = [], 0, workload.universe.names
     for product in workload.products:
         part = spread[start : (start := start + product.queries)]
-        about = tuple(names[place] for place in product.kept)
+        about = tuple(names[place] for place in product.kept_places)
         sd = float(np.sqrt(np.mean(part**2)))
         found.append(PredictedMarginal(about, product.queries, sd, float(part.max())))
     return tuple(found)

@@ -182,7 +182,7 @@ class SynopsisRelease:
         )
         biased = getattr(self.synopsis, "biased", None)
         bias = "" if biased is None else f"; {biased}"
-        values = ReleasedColumn.given(
+        values = ReleasedColumn.from_given_values(
             name,
             self.answers(workload).tolist(),
             interval=None if ends is None else Ends(ends[0].tolist(), ends[1].tolist()),
@@ -192,7 +192,9 @@ class SynopsisRelease:
             return (values,)
         note = f"standard deviation of the noise of {name}"
         known = [each if math.isfinite(each) else None for each in spread.tolist()]
-        return values, ReleasedColumn.given(f"{name}_sd", known, interval=None, note=note)
+        return values, ReleasedColumn.from_given_values(
+            f"{name}_sd", known, interval=None, note=note
+        )
 
     def _require(self, workload: Workload) -> None:
         if not isinstance(workload, Workload) or workload.universe != self.universe:

@@ -46,13 +46,13 @@ def synopsis_from_json(text: str, *, universe: Universe | None = None) -> Synops
     """
     expected = f"a synopsis of form {FORM}, as `synopsis_to_json` wrote it"
     with refusing(code="synopsis_not_json", expectation=expected):
-        found = _read(plain_json(text), universe)
+        found = _read_synopsis_release(plain_json(text), universe)
         _ = repr(found), synopsis_to_json(found)  # numbers and facts may be of any kind
         found.statement.try_words()
         return found
 
 
-def _read(plain: dict[str, Any], held: Universe | None) -> SynopsisRelease:
+def _read_synopsis_release(plain: dict[str, Any], held: Universe | None) -> SynopsisRelease:
     if plain["form"] != FORM:
         raise ValueError(plain["form"])
     universe = Universe(tuple(_attribute(each) for each in plain["attributes"]))

@@ -36,7 +36,7 @@ class EncodedTable:
         """The columns and their cells, as they are compared."""
         return json.dumps(self.encoding.to_dict(), sort_keys=True)
 
-    def known(self, verb: str, asked: Mapping[str, object], spend: Guarantee) -> Known:
+    def identify_question(self, verb: str, asked: Mapping[str, object], spend: Guarantee) -> Known:
         """Equal where all of this is, on the same data; the order of parts is fixed for ever."""
         query = self.source.query
         tables = tables_read(query)

@@ -84,7 +84,7 @@ class DistanceRequest:
             randomness=randomness,
         )
 
-    def known(self, spend: Guarantee) -> Known:
+    def identify_question(self, spend: Guarantee) -> Known:
         """Equal for the same rows, compared with the same data."""
         rows = np.ascontiguousarray(self.synthetic).tobytes()
         parts = {
@@ -92,7 +92,7 @@ class DistanceRequest:
             "synthetic": hashlib.sha256(rows).hexdigest(),
             "ways": self.ways,
         }
-        return self.table.known("evaluate_synthetic", parts, spend)
+        return self.table.identify_question("evaluate_synthetic", parts, spend)
 
 
 def evaluate_synthetic(
@@ -118,7 +118,7 @@ def evaluate_synthetic(
             paid_before=paid_before,
         ),
         Storage(
-            known=lambda: request.known(spend),
+            known=lambda: request.identify_question(spend),
             to_dict=lambda sums: {"distances": {str(ways): n for ways, n in sums.items()}},
             from_dict=lambda kept: {int(ways): n for ways, n in kept["distances"].items()},
         ),

@@ -110,14 +110,14 @@ class SynthesisRequest:
     def again(self, spend: Guarantee) -> Callable[[CodedRecords], SyntheticModel]:
         """Makes a model of other counts, as that of this table is made; reads no table."""
 
-        def made(counts: CodedRecords) -> SyntheticModel:
-            mechanism = self._made(spend, SYSTEM)
+        def make_model_of_counts(counts: CodedRecords) -> SyntheticModel:
+            mechanism = self._make_mechanism(spend, SYSTEM)
             model: SyntheticModel = mechanism.release(counts)
             return model
 
-        return made
+        return make_model_of_counts
 
-    def _made(self, spend: Guarantee, randomness: Source) -> Any:
+    def _make_mechanism(self, spend: Guarantee, randomness: Source) -> Any:
         return self.make(
             workload=self.workload,
             spend=self.context.budget.as_paid(spend),
@@ -128,7 +128,7 @@ class SynthesisRequest:
 
     def expected(self) -> set[tuple[int, ...]]:
         """The marginals that a mechanism may count: those to be kept, and their parts."""
-        kept = {product.kept for product in self.workload.products}
+        kept = {product.kept_places for product in self.workload.products}
         sizes = range(1, 1 + max(map(len, kept)))
         return {part for each in kept for size in sizes for part in combinations(each, size)}
 
@@ -139,7 +139,7 @@ class SynthesisRequest:
             f"{self.encoding.universe.size:,} cells"
         )
 
-    def known(self, spend: Guarantee) -> Known:
+    def identify_question(self, spend: Guarantee) -> Known:
         """Equal for the same synthesis of the same data; new each time where that is unsure."""
         asked = request_fingerprint(self.make, given=GIVEN)
         if asked is None:
@@ -147,9 +147,9 @@ class SynthesisRequest:
         parts = {
             "mechanism": asked,
             "columns": self.table.columns_text,
-            "marginals": max(len(product.kept) for product in self.workload.products),
+            "marginals": max(len(product.kept_places) for product in self.workload.products),
         }
-        return self.table.known("synthesize", parts, spend)
+        return self.table.identify_question("synthesize", parts, spend)
 
 
 def synthesize(
@@ -177,7 +177,7 @@ def synthesize(
             paid_before=paid_before,
         ),
         Storage(
-            known=lambda: request.known(spend),
+            known=lambda: request.identify_question(spend),
             to_dict=_Kept.to_dict,
             from_dict=lambda stored: _Kept.from_dict(stored, request.encoding),
         ),

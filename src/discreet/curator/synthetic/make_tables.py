@@ -99,11 +99,11 @@ class TablesRequest:
                 remedy='Declare it with unit=dp.Person("patient_id", max_rows=1).',
             )
 
-        def counted(questions: Sequence[str]) -> TableCounts:
+        def prepare_counts(questions: Sequence[str]) -> TableCounts:
             return counts_of(context, universe_from(questions, context.query))
 
-        people = counted(people_questions(above, below))
-        rows = tuple(counted(rows_questions(above, child)) for child in below)
+        people = prepare_counts(people_questions(above, below))
+        rows = tuple(prepare_counts(rows_questions(above, child)) for child in below)
         return cls(context, above, below, mechanism or PrivBayes, people, rows)
 
     @cached_property
@@ -159,7 +159,7 @@ class TablesRequest:
             return partial(PrivateRows, given=given, above=above, own=own)
         return partial(ConditionalPrivBayes, given=given)
 
-    def known(self, spend: Guarantee) -> Known:
+    def identify_question(self, spend: Guarantee) -> Known:
         """Equal for the same synthesis of the same data; new each time where that is unsure."""
         asked = request_fingerprint(self.make, given=GIVEN)
         if asked is None:
@@ -208,7 +208,7 @@ def synthesize_tables(
             paid_before=paid_before,
         ),
         Storage(
-            known=lambda: request.known(spend),
+            known=lambda: request.identify_question(spend),
             to_dict=_Kept.to_dict,
             from_dict=lambda stored: _Kept.from_dict(stored, request),
         ),

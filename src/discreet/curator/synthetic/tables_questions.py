@@ -74,7 +74,7 @@ def people_questions(parent: OwnedTable, children: Sequence[OwnedTable]) -> tupl
             f" LEFT JOIN (SELECT {key}, LEAST(COUNT(*), {child.limit}) AS {number} FROM {number} "
             f"GROUP BY {key}) AS c{place} ON p.{quoted(parent.key)} = c{place}.{key}"
         )
-    return _counted(shown, f"{parent.text} AS p{''.join(joins)}")
+    return _write_count_questions(shown, f"{parent.text} AS p{''.join(joins)}")
 
 
 def rows_questions(parent: OwnedTable, child: OwnedTable) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def rows_questions(parent: OwnedTable, child: OwnedTable) -> tuple[str, ...]:
     shown = [f"p.{quoted(each)}" for each in parent.attributes]
     shown += [f"c.{quoted(each)}" for each in child.attributes]
     joined = f"ON c.{quoted(child.key)} = p.{quoted(parent.key)}"
-    return _counted(shown, f"{child.text} AS c JOIN {parent.text} AS p {joined}")
+    return _write_count_questions(shown, f"{child.text} AS c JOIN {parent.text} AS p {joined}")
 
 
 def keys_of(tables: Sequence[OwnedTable]) -> Mapping[str, str]:
@@ -95,7 +95,7 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _counted(shown: Sequence[str], rows: str) -> tuple[str, ...]:
+def _write_count_questions(shown: Sequence[str], rows: str) -> tuple[str, ...]:
     """One question for each key, of the same rows: so that all keys together may be many."""
     number = quoted("n.")
     return tuple(f"SELECT {key}, COUNT(*) AS {number} FROM {rows} GROUP BY 1" for key in shown)

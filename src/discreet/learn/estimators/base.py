@@ -36,9 +36,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     """What is done with the rows, in the privacy statement."""
 
     def _privacy(self) -> Privacy:
-        return Privacy.given(self.spend, self.unit, self.randomness)
+        return Privacy.from_spend_and_unit(self.spend, self.unit, self.randomness)
 
-    def _read(self, X: Any, *, reset: bool) -> Floats:
+    def _read_rows(self, X: Any, *, reset: bool) -> Floats:
         """Rows as doubles, which may be none; what is no number is NaN."""
         rows = read_numbers(X, self._features_declared() if reset else self.n_features_in_)
         named = X if is_array(X) else rows

@@ -93,8 +93,8 @@ class KMeans(ClusterMixin, TransformerMixin, RowEstimator):  # type: ignore[misc
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Find the centres; ``y`` is not read."""
         privacy = self._privacy()
-        rows = self._read(X, reset=True)
-        kept = privacy.kept(len(rows), people)
+        rows = self._read_rows(X, reset=True)
+        kept = privacy.choose_rows_to_keep(len(rows), people)
         self._fitted(privacy, rows if kept.all() else rows[kept])
         return self
 
@@ -136,7 +136,7 @@ class KMeans(ClusterMixin, TransformerMixin, RowEstimator):  # type: ignore[misc
     def transform(self, X: Any) -> Floats:
         """The distance of each row to each centre, in units of the bounds."""
         check_is_fitted(self)
-        rows = self._read(X, reset=False)
+        rows = self._read_rows(X, reset=False)
         box = self._box(rows.shape[1])
         units, centres = box.units(rows), box.units(self.cluster_centers_)
         gaps = [np.sqrt(((units - centre) ** 2).sum(axis=1)) for centre in centres]

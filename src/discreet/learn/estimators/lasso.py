@@ -60,9 +60,9 @@ class Lasso(RegressorMixin, RowEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Fit to rows and targets; ``people`` says whose each row is, if the unit is a person."""
         privacy = self._privacy()
-        rows = self._read(X, reset=True)
+        rows = self._read_rows(X, reset=True)
         target, known = target_known(read_target(y, len(rows)))
-        kept = known & privacy.kept(len(rows), people)
+        kept = known & privacy.choose_rows_to_keep(len(rows), people)
         self._fitted(privacy, rows if kept.all() else rows[kept], target[kept])
         return self
 
@@ -87,7 +87,7 @@ class Lasso(RegressorMixin, RowEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Floats:
         """Predictions, clamped to the declared bounds of the target."""
         check_is_fitted(self)
-        rows = self._read(X, reset=False)
+        rows = self._read_rows(X, reset=False)
         box, height = self._box(rows.shape[1]), Box.of(self.target_bounds, 1, name="target_bounds")
         x = box.filled(rows)
         found: Floats = np.clip(x @ self.coef_ + self.intercept_, height.low[0], height.high[0])

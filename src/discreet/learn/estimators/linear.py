@@ -159,11 +159,11 @@ class Ridge(RegressorMixin, MomentEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Fit to rows and targets; ``people`` says whose each row is, if the unit is a person."""
         privacy = self._privacy()
-        rows = self._read(X, reset=True)
+        rows = self._read_rows(X, reset=True)
         target, known = target_known(read_target(y, len(rows)))
         box, height = self._box(rows.shape[1]), self._height()
         noise = self.sums_noise(privacy, rows.shape[1])
-        kept = known & privacy.kept(len(rows), people)
+        kept = known & privacy.choose_rows_to_keep(len(rows), people)
         exact = moments_of(((target[:, None], height), (rows, box)), kept)
         self._learn(noise, one_block(exact), box)
         self._keep(privacy, noise.event)
@@ -246,7 +246,7 @@ class Ridge(RegressorMixin, MomentEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Floats:
         """Predictions, clamped to the declared bounds of the target as the training rows were."""
         check_is_fitted(self)
-        rows = self._read(X, reset=False)
+        rows = self._read_rows(X, reset=False)
         box = self._box(rows.shape[1])
         filled = box.filled(rows)
         target = self._height()

@@ -120,8 +120,8 @@ class LinearPlan:
     def fitted(self, units: Floats, labels: Ints) -> tuple[Centre, Floats]:
         """The centre, and coefficients in its units; rows have a last column of ones."""
         declared = Centre.declared(units.shape[1] - 1)
-        centre = declared if self.centring is None else self.centring.found(units)
-        return centre, self.optimiser.minimise(centre.moved(units), labels)
+        centre = declared if self.centring is None else self.centring.find_centre(units)
+        return centre, self.optimiser.minimise(centre.centre_rows(units), labels)
 
 
 @written_as("learn.LogisticRegression", "classes C centring", "classes_ coef_ intercept_ bounds_")
@@ -164,9 +164,9 @@ class LogisticRegression(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Fit to rows and labels; ``people`` says whose each row is, if the unit is a person."""
         privacy = self._privacy()
-        rows = self._read(X, reset=True)
+        rows = self._read_rows(X, reset=True)
         self.classes_, labels = class_numbers(self.classes, read_target(y, len(rows)))
-        kept = privacy.kept(len(rows), people) & (labels >= 0)
+        kept = privacy.choose_rows_to_keep(len(rows), people) & (labels >= 0)
         self._fitted(privacy, rows if kept.all() else rows[kept], labels[kept])
         return self
 
@@ -218,7 +218,7 @@ class LogisticRegression(ClassifierMixin, RowEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> Floats:
         """The linear score of each class, or of the second of two."""
         check_is_fitted(self)
-        rows = self._read(X, reset=False)
+        rows = self._read_rows(X, reset=False)
         box = self._box(rows.shape[1])
         low, high = getattr(self, "bounds_", (box.low, box.high))  # old models have none
         x = np.clip(box.filled(rows), low, high)

@@ -127,10 +127,10 @@ class GaussianNB(ClassifierMixin, MomentEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Fit to rows and labels; ``people`` says whose each row is, where the unit is a person."""
         privacy = self._privacy()
-        rows = self._read(X, reset=True)
+        rows = self._read_rows(X, reset=True)
         self.classes_, block = class_numbers(self.classes, read_target(y, len(rows)))
         box, noise = self._box(rows.shape[1]), self.sums_noise(privacy, rows.shape[1])
-        block = np.where(privacy.kept(len(rows), people), block, -1)
+        block = np.where(privacy.choose_rows_to_keep(len(rows), people), block, -1)
         exact = class_sums(box, rows, block, len(self.classes_))
         self._describe(ClassMoments.released(noise, exact, bits=BITS), box)
         self._keep(privacy, noise.event)
@@ -159,7 +159,7 @@ class GaussianNB(ClassifierMixin, MomentEstimator):  # type: ignore[misc]
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Log-probabilities of each class together with the row, up to a constant."""
         check_is_fitted(self)
-        rows = self._read(X, reset=False)
+        rows = self._read_rows(X, reset=False)
         box = self._box(rows.shape[1])
         x = box.filled(rows)
         level = np.log(self.class_prior_) - 0.5 * np.log(2 * np.pi * self.var_).sum(axis=1)

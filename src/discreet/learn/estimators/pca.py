@@ -65,10 +65,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentEstimator):  
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Find the components; ``y`` is not read."""
         privacy = self._privacy()
-        rows = self._read(X, reset=True)
+        rows = self._read_rows(X, reset=True)
         box = self._box(rows.shape[1])
         noise = self.sums_noise(privacy, rows.shape[1])
-        kept = privacy.kept(len(rows), people)
+        kept = privacy.choose_rows_to_keep(len(rows), people)
         self._learn(noise, one_block(moments_of(((rows, box),), kept)), box)
         self._keep(privacy, noise.event)
         return self
@@ -124,7 +124,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentEstimator):  
     def transform(self, X: Any) -> Floats:
         """Rows in the coordinates of the components."""
         check_is_fitted(self)
-        rows = self._read(X, reset=False)
+        rows = self._read_rows(X, reset=False)
         centred = np.nan_to_num(rows - self.mean_)
         found: Floats = centred @ self.components_.T
         return found

@@ -51,9 +51,9 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, MomentEstimator):  
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Learn means and deviations; ``y`` is not read."""
         privacy = self._privacy()
-        rows = self._read(X, reset=True)
+        rows = self._read_rows(X, reset=True)
         box, noise = self._box(rows.shape[1]), self.sums_noise(privacy, rows.shape[1])
-        block = np.where(privacy.kept(len(rows), people), 0, -1)
+        block = np.where(privacy.choose_rows_to_keep(len(rows), people), 0, -1)
         exact = class_sums(box, rows, block, 1)
         self._describe(ClassMoments.released(noise, exact, bits=BITS), box)
         self._keep(privacy, noise.event)
@@ -74,13 +74,13 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, MomentEstimator):  
     def transform(self, X: Any) -> Floats:
         """Rows less the mean, over the deviation."""
         check_is_fitted(self)
-        scaled: Floats = (self._read(X, reset=False) - self.mean_) / self.scale_
+        scaled: Floats = (self._read_rows(X, reset=False) - self.mean_) / self.scale_
         return scaled
 
     def inverse_transform(self, X: Any) -> Floats:
         """Rows as they were before scaling."""
         check_is_fitted(self)
-        back: Floats = self._read(X, reset=False) * self.scale_ + self.mean_
+        back: Floats = self._read_rows(X, reset=False) * self.scale_ + self.mean_
         return back
 
 
@@ -108,11 +108,11 @@ class SimpleImputer(OneToOneFeatureMixin, TransformerMixin, MomentEstimator):  #
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Learn the means of the values that are there; ``y`` is not read."""
         privacy = self._privacy()
-        rows = self._read(X, reset=True)
+        rows = self._read_rows(X, reset=True)
         d = rows.shape[1]
         box, noise = self._box(d), self.sums_noise(privacy, d)
         there = np.where(np.isnan(rows), 0.0, ONE)
-        block = np.where(privacy.kept(len(rows), people), 0, -1)
+        block = np.where(privacy.choose_rows_to_keep(len(rows), people), 0, -1)
         exact = sums(np.concatenate([there, box.steps(rows)], axis=1), block, 1)
         self._describe(noise, exact[0], box, bits=BITS)
         self._keep(privacy, noise.event)
@@ -134,5 +134,5 @@ class SimpleImputer(OneToOneFeatureMixin, TransformerMixin, MomentEstimator):  #
     def transform(self, X: Any) -> Floats:
         """Rows with the learnt means in place of NaN."""
         check_is_fitted(self)
-        rows = self._read(X, reset=False)
+        rows = self._read_rows(X, reset=False)
         return np.where(np.isnan(rows), self.statistics_, rows)

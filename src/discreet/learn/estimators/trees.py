@@ -77,9 +77,9 @@ class RandomForestClassifier(ClassifierMixin, RowEstimator):  # type: ignore[mis
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Fit to rows and labels; ``people`` says whose each row is, if the unit is a person."""
         privacy = self._privacy()
-        rows = self._read(X, reset=True)
+        rows = self._read_rows(X, reset=True)
         self.classes_, labels = class_numbers(self.classes, read_target(y, len(rows)))
-        kept = privacy.kept(len(rows), people) & (labels >= 0)
+        kept = privacy.choose_rows_to_keep(len(rows), people) & (labels >= 0)
         self._fitted(privacy, rows if kept.all() else rows[kept], labels[kept])
         return self
 
@@ -94,7 +94,7 @@ class RandomForestClassifier(ClassifierMixin, RowEstimator):  # type: ignore[mis
         return {"noise of each leaf's number of rows": noise, "trees": trees, "depth": depth}
 
     def _noise(self, privacy: Privacy) -> WholeNoise:
-        source, moved = privacy.randomness, privacy.moved
+        source, moved = privacy.randomness, privacy.rows_that_differ
         return noise_for(privacy.spend, l1=moved, l2=moved, randomness=source)
 
     def _shape(self, noise: float) -> tuple[int, int]:
@@ -105,7 +105,9 @@ class RandomForestClassifier(ClassifierMixin, RowEstimator):  # type: ignore[mis
         trees, depth = self._shape(deviation(noise))
         _require_leaves(trees, depth, kinds)
         units = self._box(rows.shape[1]).units(rows)
-        self.splits_ = [RandomSplits.drawn(rows.shape[1], depth, source) for _ in range(trees)]
+        self.splits_ = [
+            RandomSplits.draw_splits(rows.shape[1], depth, source) for _ in range(trees)
+        ]
         where = uniform_integers(trees, len(rows), source)
         exact = np.zeros((trees, 1 << depth, kinds), dtype=np.int64)
         for tree, splits in enumerate(self.splits_):
@@ -130,7 +132,7 @@ class RandomForestClassifier(ClassifierMixin, RowEstimator):  # type: ignore[mis
     def predict_proba(self, X: Any) -> Floats:
         """Shares of each class, by the leaves of all trees."""
         check_is_fitted(self)
-        rows = self._read(X, reset=False)
+        rows = self._read_rows(X, reset=False)
         units = self._box(rows.shape[1]).units(rows)
         # As much of each class again as noise may have put into the sum of all leaves.
         leaves = self.leaf_counts_[:, :, 0].size

@@ -98,7 +98,7 @@ class ExponentialLine:
     def _choice(self) -> Exponential:
         return Exponential(
             epsilon=epsilon_of_each(self.privacy.spend, 1),
-            sensitivity=self.privacy.moved * int(_STEPS),
+            sensitivity=self.privacy.rows_that_differ * int(_STEPS),
             randomness=self.privacy.randomness,
         )
 

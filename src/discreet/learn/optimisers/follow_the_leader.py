@@ -93,7 +93,7 @@ class FollowTheLeader:
         return self.sums.counter(
             self.passes,
             self.privacy.spend,
-            self.privacy.moved,
+            self.privacy.rows_that_differ,
             self.dimension,
             self.privacy.randomness,
         )
@@ -178,7 +178,9 @@ class Leader:
         rows = rows_of_numbers(x, made.dimension)
         sums = self._counter.step(self._increment(rows, numbers_of_rows(y, len(rows))))
         sums = np.asarray(sums, dtype=np.float64) * (made.clip * 2.0**-made.sums.bits)
-        self._point = made.within.moved(np.zeros(made.dimension), sums, 1 / made.ridge)
+        self._point = made.within.step_against_gradient(
+            np.zeros(made.dimension), sums, 1 / made.ridge
+        )
         return self.point
 
     def _increment(self, x: Floats, y: Floats) -> NDArray[np.int64]:

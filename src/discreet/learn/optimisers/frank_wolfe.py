@@ -79,7 +79,7 @@ class FrankWolfe:
     def _choice(self) -> Exponential:
         return Exponential(
             epsilon=epsilon_of_each(self.privacy.spend, self.steps),
-            sensitivity=self.privacy.moved * int(_STEPS),
+            sensitivity=self.privacy.rows_that_differ * int(_STEPS),
             randomness=self.privacy.randomness,
         )
 

@@ -30,7 +30,7 @@ from discreet.learn.exact_sums import Whole, slices
 from discreet.learn.losses import Loss, admitted
 from discreet.learn.privacy import Privacy, bounded_rows
 from discreet.learn.row_products import predictions, row_sums
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.for_spend import require_gaussian
 from discreet.noise import poisson_sample, rounded_gaussian
 from discreet.noise.laplace import checked_scale
@@ -46,7 +46,7 @@ class FeasibleSet(Protocol):
     def start(self, dimension: int) -> Floats:
         """Where descent begins."""
 
-    def moved(self, theta: Floats, gradient: Floats, rate: float) -> Floats:
+    def step_against_gradient(self, theta: Floats, gradient: Floats, rate: float) -> Floats:
         """One step against the gradient, inside the set."""
 
 
@@ -59,7 +59,7 @@ class EuclideanBall:
     def start(self, dimension: int) -> Floats:
         return np.zeros(dimension)
 
-    def moved(self, theta: Floats, gradient: Floats, rate: float) -> Floats:
+    def step_against_gradient(self, theta: Floats, gradient: Floats, rate: float) -> Floats:
         there = theta - rate * gradient
         length = float(np.linalg.norm(there))
         scaled: Floats = there * min(1.0, self.radius / length) if length > 0 else there
@@ -73,7 +73,7 @@ class ProbabilitySimplex:
     def start(self, dimension: int) -> Floats:
         return np.full(dimension, 1 / dimension)
 
-    def moved(self, theta: Floats, gradient: Floats, rate: float) -> Floats:
+    def step_against_gradient(self, theta: Floats, gradient: Floats, rate: float) -> Floats:
         logs = np.log(np.maximum(theta, 1e-300)) - rate * gradient
         weights = np.exp(logs - logs.max())
         shares: Floats = weights / weights.sum()
@@ -165,7 +165,7 @@ class GradientDescent:
     @property
     def _scale(self) -> Fraction:
         """The noise of a step, in steps of the grid."""
-        return exact(self.multiplier) * self.privacy.moved * Fraction(2) ** _BITS
+        return exact(self.multiplier) * self.privacy.rows_that_differ * Fraction(2) ** _BITS
 
     @cached_property
     def multiplier(self) -> float:
@@ -193,7 +193,7 @@ class GradientDescent:
     @property
     def event(self) -> Event:
         """What the whole path costs."""
-        return marked(self._priced(self.multiplier), self.privacy.randomness)
+        return mark_unprotected_event(self._priced(self.multiplier), self.privacy.randomness)
 
     def minimise(
         self, x: Floats, y: Floats, people: Any = None, *, rate_of_descent: float
@@ -210,7 +210,9 @@ class GradientDescent:
         points = []
         for _ in range(self.steps):
             points.append(theta)
-            theta = self.within.moved(theta, self._noisy_gradient(theta, x, y), rate_of_descent)
+            theta = self.within.step_against_gradient(
+                theta, self._noisy_gradient(theta, x, y), rate_of_descent
+            )
         return np.array(points)
 
     def _noisy_gradient(self, theta: Floats, x: Floats, y: Floats) -> Floats:

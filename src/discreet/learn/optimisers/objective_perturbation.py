@@ -40,7 +40,7 @@ from discreet.learn.optimisers.newton import (
 )
 from discreet.learn.optimisers.row_sets import RowSet
 from discreet.learn.privacy import Privacy, bounded_rows
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.for_spend import largest_epsilon, readings
 from discreet.mechanisms.grid import LIMIT, floor_log2
 from discreet.noise import rounded_gaussian, rounded_max_norm
@@ -103,7 +103,7 @@ class ObjectivePerturbation:
     @property
     def event(self) -> Event:
         """What one minimiser costs."""
-        return marked(self._plan.event, self.privacy.randomness)
+        return mark_unprotected_event(self._plan.event, self.privacy.randomness)
 
     @property
     def strength(self) -> float:
@@ -125,7 +125,9 @@ class ObjectivePerturbation:
         require_ridge(self.rows.dimension, plan.deviation, plan.strength)
         # Vectors of many coordinates are long; so many steps are still whole numbers in doubles.
         bits = _FINE - floor_log2(plan.scale * self.rows.dimension)
-        tilt = self._drawn(plan.scale * Fraction(2) ** bits).astype(np.float64) * 2.0**-bits
+        tilt = (
+            self._draw_tilt_noise(plan.scale * Fraction(2) ** bits).astype(np.float64) * 2.0**-bits
+        )
         x, y = bounded_rows(self.privacy, x, y, people, self.rows.dimension)
         inside, y = admitted(self.loss, self.rows.clamped(x), y)
         found = minimise(self.loss, inside, y, ridge=plan.strength, tilt=tilt)
@@ -136,7 +138,7 @@ class ObjectivePerturbation:
     def _certified(self) -> float:
         return certified_gradient(self.loss, self.rows.dimension)
 
-    def _drawn(self, scale: Fraction) -> NDArray[np.int64]:
+    def _draw_tilt_noise(self, scale: Fraction) -> NDArray[np.int64]:
         if self._plan.pure:
             return self.rows.noise(scale, self.privacy.randomness)
         return rounded_gaussian(scale, self.rows.dimension, self.privacy.randomness)
@@ -156,7 +158,7 @@ class ObjectivePerturbation:
         plans = [
             plan
             for reading in _covered(self.privacy.spend)
-            if (plan := self._made(reading)) is not None
+            if (plan := self._make_plan_of_reading(reading)) is not None
         ]
         if not plans:
             raise InvalidParameter(
@@ -167,9 +169,9 @@ class ObjectivePerturbation:
             )
         return min(plans, key=lambda plan: plan.deviation)
 
-    def _made(self, reading: PureDP | ApproxDP) -> _Plan | None:
+    def _make_plan_of_reading(self, reading: PureDP | ApproxDP) -> _Plan | None:
         epsilon = exact(reading.epsilon)
-        moved, changed = self.privacy.moved, self.privacy.moved
+        moved, changed = self.privacy.rows_that_differ, self.privacy.rows_that_differ
         if isinstance(self.privacy.unit, Replace):
             changed //= 2  # the determinant sees what is added, not what goes
         eigenvalue = require_smooth(self.loss) * self.rows.longest**2

@@ -24,7 +24,7 @@ from discreet.learn.losses import Loss, admitted, require_smooth
 from discreet.learn.optimisers.newton import certified_gradient, minimise, require_scales
 from discreet.learn.optimisers.row_sets import RowSet
 from discreet.learn.privacy import Privacy, bounded_rows
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.for_spend import LaplaceInRho, readings
 from discreet.mechanisms.grid import LIMIT, floor_log2, sqrt_above
 from discreet.noise import rounded_euclidean, rounded_gaussian
@@ -61,7 +61,7 @@ class OutputPerturbation:
     @property
     def sensitivity(self) -> float:
         """How far apart computed minimisers of neighbours may be."""
-        steep = self.loss.lipschitz * self.rows.longest * self.privacy.moved
+        steep = self.loss.lipschitz * self.rows.longest * self.privacy.rows_that_differ
         certified = certified_gradient(self.loss, self.rows.dimension)
         return (steep + 2 * certified) / float(self.ridge) * (1 + 1e-12)
 
@@ -70,7 +70,7 @@ class OutputPerturbation:
         """What one minimiser costs."""
         law, pure = self._law
         event = Pure(epsilon=law) if pure else GaussianEvent(law)
-        return marked(event, self.privacy.randomness)
+        return mark_unprotected_event(event, self.privacy.randomness)
 
     def minimise(self, x: Floats, y: Floats, people: Any = None) -> Floats:
         """The minimiser over rows that are moved into the row set, with noise."""

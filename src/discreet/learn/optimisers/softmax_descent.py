@@ -28,7 +28,7 @@ from discreet.learn.exact_sums import slices
 from discreet.learn.optimisers.gradient_descent import clipped_sum
 from discreet.learn.privacy import Privacy
 from discreet.learn.row_products import predictions_of_each, row_sums
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.for_spend import require_gaussian
 from discreet.noise import rounded_gaussian
 from discreet.noise.laplace import checked_scale
@@ -67,12 +67,12 @@ class SoftmaxDescent:
         count("steps", self.steps)
         positive("clip", self.clip)
         checked_scale(self._scale)
-        checked_scale(exact(self.of_count) * self.privacy.moved)
+        checked_scale(exact(self.of_count) * self.privacy.rows_that_differ)
 
     @property
     def _scale(self) -> Fraction:
         """The noise of a step, in steps of the grid."""
-        return exact(self.of_step) * self.privacy.moved * Fraction(2) ** _BITS
+        return exact(self.of_step) * self.privacy.rows_that_differ * Fraction(2) ** _BITS
 
     @cached_property
     def multiplier(self) -> float:
@@ -93,12 +93,12 @@ class SoftmaxDescent:
     def event(self) -> Event:
         """What the number of rows and the whole path cost."""
         event = GaussianEvent(self.of_step) * self.steps + GaussianEvent(self.of_count)
-        return marked(event, self.privacy.randomness)
+        return mark_unprotected_event(event, self.privacy.randomness)
 
     @property
     def known_ahead(self) -> Mapping[str, float]:
         """Noise by name, in the units of what is released."""
-        moved = float(self.privacy.moved)
+        moved = float(self.privacy.rows_that_differ)
         step, number = self.of_step * self.clip * moved, self.of_count * moved
         return {"noise of each step": step, "noise of the number of rows": number}
 
@@ -109,7 +109,7 @@ class SoftmaxDescent:
         as zero, and numbers are cut at 2**200.
         """
         x, labels = self._admitted(x, labels)
-        source, moved = self.privacy.randomness, self.privacy.moved
+        source, moved = self.privacy.randomness, self.privacy.rows_that_differ
         heard = rounded_gaussian(exact(self.of_count) * moved, 1, source)
         rows = max(1.0, float(len(x) + int(heard[0])))
         rate = self.pace(rows) / rows * self.clip * 2.0**-_BITS
@@ -126,7 +126,7 @@ class SoftmaxDescent:
 
     def pace(self, rows: float) -> float:
         """The rate of descent on means: faster where noise is small beside the rows."""
-        quiet = math.sqrt(rows / (self.multiplier * self.privacy.moved))
+        quiet = math.sqrt(rows / (self.multiplier * self.privacy.rows_that_differ))
         return min(_FASTEST, max(_SLOWEST, 0.3 * quiet))
 
     def _admitted(self, x: Any, labels: Any) -> tuple[Floats, Ints]:

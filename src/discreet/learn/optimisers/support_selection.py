@@ -62,7 +62,7 @@ class SupportSelection:
     def _choice(self) -> Exponential:
         return Exponential(
             epsilon=epsilon_of_each(self.privacy.spend, self.size),
-            sensitivity=self.privacy.moved * int(_STEPS),
+            sensitivity=self.privacy.rows_that_differ * int(_STEPS),
             randomness=self.privacy.randomness,
         )
 
@@ -77,7 +77,7 @@ class SupportSelection:
         if others <= 0:
             return 0.0
         wrong = 1 - float(probability("confidence", confidence))
-        rate = float(self._choice.epsilon) / (2 * self.privacy.moved)
+        rate = float(self._choice.epsilon) / (2 * self.privacy.rows_that_differ)
         return math.log(self.size * others / wrong) / rate
 
     def select(self, x: Any, y: Any, people: Any = None) -> list[int]:

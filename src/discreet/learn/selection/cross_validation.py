@@ -24,7 +24,7 @@ from discreet.learn.privacy import Privacy, identifiers
 from discreet.learn.selection.folds import SHARE, Holdout, KFold, Split
 from discreet.learn.selection.runs import Runs, event_of_run
 from discreet.learn.selection.scores import Accuracy, Score, SquaredError
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ def cross_val_score(
             received=type(spend).__name__,
             remedy="Write spend=dp.PureDP(epsilon=1).",
         )
-    privacy = Privacy.given(spend, unit, randomness)
+    privacy = Privacy.from_spend_and_unit(spend, unit, randomness)
     rows = read_numbers(X, features_of(estimator.bounds))
-    kept = privacy.kept(len(rows), people)
+    kept = privacy.choose_rows_to_keep(len(rows), people)
     whose = None if people is None else identifiers(people, len(rows))
     runs = Runs(privacy, split, (rows, read_target(y, len(rows)), whose), kept)
     score = scoring or (Accuracy() if is_classifier(estimator) else SquaredError())
     _, found = runs.run(estimator, score)
-    event = marked(event_of_run(spend), privacy.randomness)
+    event = mark_unprotected_event(event_of_run(spend), privacy.randomness)
     return CrossValidated(found.mean, event, privacy.guarantee)
 
 
@@ -94,7 +94,11 @@ def train_test_split(
 
     Source: contract, "Units and neighbours". Proof: ``proofs/selection_by_runs.md``.
     """
-    privacy = Privacy.given(PureDP(epsilon=1), unit, randomness)  # only coins are drawn
-    privacy.kept(rows, people)  # refuses people where none are protected, and the reverse
+    privacy = Privacy.from_spend_and_unit(
+        PureDP(epsilon=1), unit, randomness
+    )  # only coins are drawn
+    privacy.choose_rows_to_keep(
+        rows, people
+    )  # refuses people where none are protected, and the reverse
     only = Holdout(share).rounds(privacy, rows, people)[0]
     return only.fitted, only.scored

@@ -27,7 +27,7 @@ from discreet.learn.privacy import Privacy, identifiers
 from discreet.learn.selection.folds import Holdout, Split
 from discreet.learn.selection.runs import Runs, event_of_run, spend_of_run, stopping_law
 from discreet.learn.selection.scores import Accuracy, NoisyScore, Score, SquaredError
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.noise import stopping_times, uniform_integers
 
 _OWN = ("spend", "unit", "randomness")
@@ -80,15 +80,17 @@ class GridSearch(MetaEstimatorMixin, PrivateEstimator):  # type: ignore[misc]
         privacy, law = self._privacy(), stopping_law(self.runs, self.eta)
         candidates, score = self._candidates(), self._score()
         run = spend_of_run(privacy.spend, law)
-        rows = self._read(X, reset=True)
+        rows = self._read_rows(X, reset=True)
         target = read_target(y, len(rows))
-        kept = privacy.kept(len(rows), people)
+        kept = privacy.choose_rows_to_keep(len(rows), people)
         whose = None if people is None else identifiers(people, len(rows))
         runs = Runs(replace(privacy, spend=run), self.split, (rows, target, whose), kept)
         best = self._best(runs, candidates, score, privacy)
         self.best_params_, self.best_estimator_, found = best
         self.best_score_ = found.mean
-        self._keep(privacy, marked(Tuned(event_of_run(run), law), privacy.randomness))
+        self._keep(
+            privacy, mark_unprotected_event(Tuned(event_of_run(run), law), privacy.randomness)
+        )
         return self
 
     def _features_declared(self) -> int | None:
@@ -149,17 +151,17 @@ class GridSearch(MetaEstimatorMixin, PrivateEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Any:
         """As the best model does."""
         check_is_fitted(self)
-        return self.best_estimator_.predict(self._read(X, reset=False))
+        return self.best_estimator_.predict(self._read_rows(X, reset=False))
 
     def predict_proba(self, X: Any) -> Any:
         """As the best model does, if it does."""
         check_is_fitted(self)
-        return self.best_estimator_.predict_proba(self._read(X, reset=False))
+        return self.best_estimator_.predict_proba(self._read_rows(X, reset=False))
 
     def score(self, X: Any, y: Any) -> float:
         """As the best model does: exact, for rows that are public or paid for elsewhere."""
         check_is_fitted(self)
-        return float(self.best_estimator_.score(self._read(X, reset=False), y))
+        return float(self.best_estimator_.score(self._read_rows(X, reset=False), y))
 
     def __sklearn_tags__(self) -> Any:
         """Of the kind that the estimator is."""

@@ -83,8 +83,8 @@ def noisy_score(
     """
     noise = noise_for(
         privacy.spend,
-        l1=privacy.moved * int(STEPS),
-        l2=privacy.moved * int(STEPS),
+        l1=privacy.rows_that_differ * int(STEPS),
+        l2=privacy.rows_that_differ * int(STEPS),
         randomness=privacy.randomness,
     )
     found, known = score.losses(model, *data)

@@ -93,7 +93,7 @@ class PostgresStore:
         """By primary key."""
         return self._one(f"{_SELECT} AND number = %s", number)
 
-    def named(self, name: str) -> Entry | None:
+    def find_entry_by_id(self, name: str) -> Entry | None:
         """By unique id."""
         return self._one(f"{_SELECT} AND id = %s", name)
 

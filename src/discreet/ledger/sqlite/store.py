@@ -114,7 +114,7 @@ class SQLiteStore:
         """By primary key."""
         return self._one(f"{_SELECT} WHERE number = ?", number)
 
-    def named(self, name: str) -> Entry | None:
+    def find_entry_by_id(self, name: str) -> Entry | None:
         """By unique id."""
         return self._one(f"{_SELECT} WHERE id = ?", name)
 

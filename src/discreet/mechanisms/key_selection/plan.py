@@ -78,7 +78,7 @@ def _best(first: Kind, epsilon: Number, delta: Number, groups: int, swaps: int) 
     for kind in kinds:
         try:
             made = kind(epsilon=epsilon, delta=delta, groups=groups, swaps=swaps)
-            found[kind] = made.found()
+            found[kind] = made.compute_found_share()
         except InvalidParameter:
             found[kind] = 0.0
     return max(kinds, key=lambda kind: found[kind])

@@ -16,7 +16,7 @@ from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.parameters import count, probability
 from discreet.core.search import doubled, least_whole
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
 
@@ -62,7 +62,7 @@ class KeySelectionRule(ABC):
     @property
     def event(self) -> Event:
         """What one choice among all candidates costs."""
-        return marked(self._event(), self.randomness)
+        return mark_unprotected_event(self._event(), self.randomness)
 
     @property
     @abstractmethod
@@ -100,7 +100,7 @@ class KeySelectionRule(ABC):
             raise out_of_reach()
         return least_whole(enough, high // 2, high) + self.min_people - 1
 
-    def found(self) -> float:
+    def compute_found_share(self) -> float:
         """The share of keys found of a long tail: how planners compare."""
         from discreet.accounting.key_selection import tail_of_keys  # loads all accountants
 

@@ -80,7 +80,7 @@ class JointTable:
             places = np.concatenate([self._placed(group, source) for group in reversed(groups)])
             if isinstance(source, Noiseless):
                 return places
-            if scaled_exp_coin(*self.kept(groups, chance, places), source):
+            if scaled_exp_coin(*self.compute_keep_chance(groups, chance, places), source):
                 return places
 
     def proposed(self, source: Source) -> tuple[list[CutsInBlock], Fraction]:
@@ -98,7 +98,7 @@ class JointTable:
             block, share = _chosen(self.reached(level, block), source)
             chance *= share
 
-    def kept(
+    def compute_keep_chance(
         self, groups: list[CutsInBlock], chance: Fraction, places: Ints
     ) -> tuple[Fraction, Fraction]:
         """Factor and exponent of the chance to keep a list: it turns proposals into the law."""

@@ -60,7 +60,7 @@ def plan_quantiles(
     Source: modern-data:Q5.
     """
     wanted, grid_of = read_levels(levels), read_candidates(candidates)
-    return made(
+    return make_quantile_mechanism(
         pure_way(wanted, len(grid_of), by),
         levels=wanted,
         candidates=grid_of,
@@ -93,7 +93,7 @@ def plan_concentrated_quantiles(
     wanted, grid_of = read_levels(levels), read_candidates(candidates)
     way = concentrated_way(wanted, len(grid_of))
     price = 8 * exact(grid.ordinary("rho", rho)) * rounds_of(way, wanted)
-    return made(
+    return make_quantile_mechanism(
         way,
         levels=wanted,
         candidates=grid_of,
@@ -130,10 +130,14 @@ def concentrated_way(levels: Levels, candidates: int) -> Way:
 
 def rounds_of(way: Way, levels: Levels) -> int:
     """Into how many parts a way divides its epsilon."""
-    return made(way, levels=levels, candidates=(0,), rank_sensitivity=1, epsilon=1).rounds
+    return make_quantile_mechanism(
+        way, levels=levels, candidates=(0,), rank_sensitivity=1, epsilon=1
+    ).rounds
 
 
-def made(way: Way, *, by: RankChoice = PERMUTE_AND_FLIP, **common: Any) -> Several:
+def make_quantile_mechanism(
+    way: Way, *, by: RankChoice = PERMUTE_AND_FLIP, **common: Any
+) -> Several:
     """A mechanism of this kind; one joint choice is always by the exponential mechanism."""
     return way(by=EXPONENTIAL if way is JointQuantiles else by, **common)
 
@@ -150,7 +154,7 @@ def _best(
     found: list[tuple[float, Way]] = []
     for way in ways:
         try:
-            mechanism = made(
+            mechanism = make_quantile_mechanism(
                 way,
                 levels=levels,
                 candidates=range(candidates),

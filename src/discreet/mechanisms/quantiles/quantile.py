@@ -15,7 +15,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import grid
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.quantiles.candidates import Values, read_candidates, read_counts
 from discreet.mechanisms.quantiles.choice import PERMUTE_AND_FLIP, Lists, RankChoice
 from discreet.mechanisms.quantiles.targets import Proportion, Target
@@ -60,7 +60,7 @@ class RankMechanism(ABC):
         epsilon = self.epsilon
         if rows != self.rank_sensitivity:
             epsilon = exact(epsilon) * count("rows", rows) / self.rank_sensitivity
-        return marked(self.by.event(epsilon), self.randomness)
+        return mark_unprotected_event(self.by.event(epsilon), self.randomness)
 
     @property
     @abstractmethod

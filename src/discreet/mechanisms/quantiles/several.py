@@ -15,7 +15,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms import grid
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.quantiles.candidates import Values, read_candidates
 from discreet.mechanisms.quantiles.choice import PERMUTE_AND_FLIP, RankChoice
 from discreet.mechanisms.quantiles.quantile import Quantile, require_choice
@@ -73,7 +73,7 @@ class Several(ABC):
     def event_for(self, *, rows: int) -> Event:
         """What they cost a person with at most ``rows`` rows in the group."""
         epsilon = self.share * count("rows", rows) / self.rank_sensitivity
-        return marked(self.by.event(epsilon) * self.rounds, self.randomness)
+        return mark_unprotected_event(self.by.event(epsilon) * self.rounds, self.randomness)
 
     @abstractmethod
     def release(self, counts: Any) -> Any:

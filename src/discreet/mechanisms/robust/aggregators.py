@@ -80,7 +80,7 @@ class _Cutting(Aggregator):
                 remedy="Cut less at each end, or use Median().",
             )
 
-    def cut(self, size: int) -> int:
+    def count_cut_values(self, size: int) -> int:
         """How many values at each end; a float just below a fraction counts as that fraction."""
         return min(math.floor(exact(self.alpha) * size + _FLOAT_SLACK), (size - 1) // 2)
 
@@ -91,7 +91,7 @@ class Trimmed(_Cutting):
 
     def total(self, values: Sequence[int]) -> int:
         """Those in the middle."""
-        k = self.cut(len(values))
+        k = self.count_cut_values(len(values))
         return sum(values[k : len(values) - k])
 
     def widths(self, size: int) -> int:
@@ -100,7 +100,7 @@ class Trimmed(_Cutting):
 
     def divisor(self, size: int) -> int:
         """Those in the middle."""
-        return size - 2 * self.cut(size)
+        return size - 2 * self.count_cut_values(size)
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,15 @@ class Winsorized(_Cutting):
 
     def total(self, values: Sequence[int]) -> int:
         """Those in the middle, the outermost of them k times more."""
-        k = self.cut(len(values))
+        k = self.count_cut_values(len(values))
         middle = values[k : len(values) - k]
         return sum(middle) + k * (middle[0] + middle[-1])
 
     def widths(self, size: int) -> int:
         """The outermost values left count k + 1 times; a single one left counts for all."""
-        return self.cut(size) + 1 if size - 2 * self.cut(size) > 1 else size
+        return (
+            self.count_cut_values(size) + 1 if size - 2 * self.count_cut_values(size) > 1 else size
+        )
 
     def divisor(self, size: int) -> int:
         return size

@@ -54,7 +54,7 @@ class NoisyTest:
         object.__setattr__(self, "epsilon", ordinary("epsilon", self.epsilon))
         object.__setattr__(self, "threshold", finite("threshold", self.threshold))
         object.__setattr__(self, "sensitivity", ordinary("sensitivity", self.sensitivity))
-        checked_scale(self._scale() * (1 << self._cut()[0]))
+        checked_scale(self._scale() * (1 << self._place_cut_on_grid()[0]))
 
     @classmethod
     def with_false_pass(
@@ -70,7 +70,7 @@ class NoisyTest:
 
     def passes(self, value: int, source: Source) -> bool:
         """The verdict. How far the value is below or above the cut is clamped to 2**61 steps."""
-        bits, cut = self._cut()
+        bits, cut = self._place_cut_on_grid()
         scale = self._scale() * (1 << bits)
         needed = max(-LIMIT, min(LIMIT, cut - (value << bits)))
         return int(rounded_laplace(scale, 1, source)[0]) > needed
@@ -93,14 +93,14 @@ class NoisyTest:
     def _scale(self) -> Fraction:
         return exact(self.sensitivity) / exact(self.epsilon)
 
-    def _cut(self) -> tuple[int, int]:
+    def _place_cut_on_grid(self) -> tuple[int, int]:
         """Bits of the grid below whole numbers, and the largest sum in its steps that fails."""
         bits = max(0, _FINENESS - floor_log2(self._scale()))
         return bits, math.ceil(exact(self.threshold) * (1 << bits))
 
     def _effective(self) -> Fraction:
         """What continuous noise must reach: rounding passes from half a step above the cut."""
-        bits, cut = self._cut()
+        bits, cut = self._place_cut_on_grid()
         return Fraction(2 * cut + 1, 2 << bits)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Approximate
 from discreet.core.parameters import Number, exact
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.grid import ordinary
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.robust.blocks import FAILED, Function, outcome
@@ -47,7 +47,9 @@ class Proposal(ABC):
     @property
     def event(self) -> Event:
         """Test and release together, whether or not there is an answer."""
-        return marked(Approximate(epsilon=self.epsilon, delta=self.delta), self.randomness)
+        return mark_unprotected_event(
+            Approximate(epsilon=self.epsilon, delta=self.delta), self.randomness
+        )
 
     @property
     def test(self) -> NoisyTest:

@@ -11,7 +11,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Approximate
 from discreet.core.parameters import Number, count, exact, finite
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.robust.lattice import Lattice, read_bounds, rows_of
 from discreet.mechanisms.robust.no_answer import NO_ANSWER, NoAnswer
@@ -73,7 +73,9 @@ class Scale:
     @property
     def event(self) -> Event:
         """Both tests and both releases together, whether or not there is an answer."""
-        return marked(Approximate(epsilon=self.epsilon, delta=self.delta), self.randomness)
+        return mark_unprotected_event(
+            Approximate(epsilon=self.epsilon, delta=self.delta), self.randomness
+        )
 
     @property
     def test(self) -> NoisyTest:

@@ -9,7 +9,7 @@ from typing import Any
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.parameters import Number, exact, positive, probability
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.grid import ordinary
 from discreet.mechanisms.robust.lattice import Lattice, read_bounds, rows_of
 from discreet.mechanisms.robust.order_statistics import sorted_rows
@@ -73,7 +73,7 @@ class SmoothMedian:
     @property
     def event(self) -> Event:
         """The whole price, whatever the data."""
-        return marked(self.noise.event(self.epsilon), self.randomness)
+        return mark_unprotected_event(self.noise.event(self.epsilon), self.randomness)
 
     @property
     def beta(self) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Approximate
 from discreet.core.parameters import Number, exact
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.robust.ballots import lead
 from discreet.mechanisms.robust.blocks import FAILED, Function, outcome
 from discreet.mechanisms.robust.lattice import as_number
@@ -36,7 +36,9 @@ class Stable:
     @property
     def event(self) -> Event:
         """The whole price, whether or not there is an answer."""
-        return marked(Approximate(epsilon=self.epsilon, delta=self.delta), self.randomness)
+        return mark_unprotected_event(
+            Approximate(epsilon=self.epsilon, delta=self.delta), self.randomness
+        )
 
     @property
     def test(self) -> NoisyTest:

@@ -10,7 +10,7 @@ from typing import Any
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Laplace as LaplaceEvent
 from discreet.core.parameters import Number, count, exact, probability
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.grid import floor_log2, ordinary
 from discreet.mechanisms.robust.aggregators import Aggregator
 from discreet.mechanisms.robust.blocks import Function, apply, split
@@ -69,7 +69,7 @@ class SubsampleAggregate:
     @property
     def event(self) -> Event:
         """That of the Laplace noise on the average."""
-        return marked(LaplaceEvent(epsilon=self.epsilon), self.randomness)
+        return mark_unprotected_event(LaplaceEvent(epsilon=self.epsilon), self.randomness)
 
     @property
     def sensitivity(self) -> Fraction:

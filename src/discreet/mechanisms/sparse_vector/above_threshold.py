@@ -17,7 +17,7 @@ from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import SparseVector as SparseVectorEvent
 from discreet.core.parameters import Number, count, exact, finite, positive, probability
 from discreet.mechanisms import grid
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.scores import GENERAL, Scores, check_scores
 from discreet.mechanisms.sparse_vector.hidden import BEGINNING, HiddenThreshold, Rounds
 from discreet.noise import SYSTEM, Source, rounded_laplace
@@ -61,7 +61,9 @@ class AboveThreshold:
     @property
     def event(self) -> Event:
         """What the whole session costs."""
-        return marked(SparseVectorEvent(epsilon=self.epsilon, cutoff=1), self.randomness)
+        return mark_unprotected_event(
+            SparseVectorEvent(epsilon=self.epsilon, cutoff=1), self.randomness
+        )
 
     def open(self, before: Rounds = BEGINNING) -> ThresholdSession:
         """Start a session, or go on with one; a threshold that was not kept is drawn now."""

@@ -11,7 +11,7 @@ from discreet.core.events.event import Event, compose
 from discreet.core.events.mechanisms import SparseVector as SparseVectorEvent
 from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import grid
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.scores import GENERAL, Scores
 from discreet.mechanisms.sparse_vector.above_threshold import Live, read_questions
@@ -104,7 +104,7 @@ class NumericSparse:
     @property
     def event(self) -> Event:
         """What the whole session costs, to the cut-off."""
-        return marked(self._parts(), self.randomness)
+        return mark_unprotected_event(self._parts(), self.randomness)
 
     def comparisons(self) -> Sparse:
         """The part that compares."""
@@ -171,9 +171,9 @@ class NumericSession(Live):
         return self._mechanism.event
 
     @property
-    def left(self) -> int:
+    def positive_answers_left(self) -> int:
         """Positive answers still available."""
-        return self._comparisons.left
+        return self._comparisons.positive_answers_left
 
     def hidden(self) -> HiddenThreshold | None:
         """The secret of the next comparison, for whoever keeps it; None where there is none."""
@@ -190,7 +190,7 @@ class NumericSession(Live):
         """Ask a list of values in order, as far as the cut-off allows."""
         answers: list[float | None] = []
         for query in read_questions(questions).tolist():
-            if answers and not self.left:
+            if answers and not self.positive_answers_left:
                 break
             answers.append(self.ask(query))
         return answers

@@ -27,7 +27,7 @@ _FORMS: dict[type[Any], Form] = {
 _KINDS: dict[str, type[Any]] = {form.tag: kind for kind, form in _FORMS.items()}
 for _kind, _form in _FORMS.items():
     _form.require_all(_kind, but=("randomness",))
-_SCORES = {scores.written: scores for scores in Scores}
+_SCORES = {scores.identity_name: scores for scores in Scores}
 
 
 def mechanism_to_dict(mechanism: object) -> dict[str, Any] | None:
@@ -44,7 +44,7 @@ def mechanism_to_dict(mechanism: object) -> dict[str, Any] | None:
 
 def mechanism_from_dict(plain: Mapping[str, Any], randomness: Source) -> SparseVector:
     """The mechanism that :func:`mechanism_to_dict` described."""
-    read = {name: _read(name, value) for name, value in plain.items() if name != "kind"}
+    read = {name: _read_parameter(name, value) for name, value in plain.items() if name != "kind"}
     kind = _KINDS[plain["kind"]]
     names = dict(_FORMS[kind].names)
     given = {names[name]: value for name, value in read.items()}
@@ -54,11 +54,11 @@ def mechanism_from_dict(plain: Mapping[str, Any], randomness: Source) -> SparseV
 
 def _plain(value: Any) -> str | int:
     if isinstance(value, Scores):
-        return value.written
+        return value.identity_name
     return value if isinstance(value, int) else str(exact(value))
 
 
-def _read(name: str, value: Any) -> Any:
+def _read_parameter(name: str, value: Any) -> Any:
     if name == "scores":
         return _SCORES[value]
     return value if isinstance(value, int) else Fraction(value)

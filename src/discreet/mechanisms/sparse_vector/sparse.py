@@ -16,7 +16,7 @@ from discreet.core.parameters import (
     probability,
 )
 from discreet.mechanisms import grid
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.scores import GENERAL, Scores
 from discreet.mechanisms.sparse_vector.above_threshold import (
     AboveThreshold,
@@ -118,7 +118,7 @@ class Sparse:
     def event(self) -> Event:
         """What the whole session costs, to the cut-off."""
         event = SparseVectorEvent(epsilon=self.epsilon_each, cutoff=1) * self.cutoff
-        return marked(event, self.randomness)
+        return mark_unprotected_event(event, self.randomness)
 
     def open(self, before: Rounds = BEGINNING) -> SparseSession:
         """Start a session, or go on with one."""
@@ -178,7 +178,7 @@ class SparseSession(Live):
         return self._mechanism.event
 
     @property
-    def left(self) -> int:
+    def positive_answers_left(self) -> int:
         """Positive answers still available."""
         return self._left
 

@@ -25,22 +25,30 @@ Numbers = float | Floats
 
 def query_entropy(*, queries: Numbers, s: Numbers) -> Floats:
     """Relative entropy of s signed queries from the uniform start: ln(2|Q| / s)."""
-    return np.asarray(np.log(2 * _read(queries) / _read(s)))
+    return np.asarray(np.log(2 * _convert_to_floats(queries) / _convert_to_floats(s)))
 
 
 def analyst_entropy(*, analysts: Numbers, s: Numbers, most: Numbers) -> Floats:
     """The same for one signed query of each of s analysts, who have ``most`` queries at most."""
-    return np.asarray(np.log(_read(analysts) / _read(s)) + np.log(2 * _read(most)))
+    return np.asarray(
+        np.log(_convert_to_floats(analysts) / _convert_to_floats(s))
+        + np.log(2 * _convert_to_floats(most))
+    )
 
 
 def regret(*, entropy: Numbers, reach: Numbers, rounds: Numbers) -> Floats:
     """Average regret of a player in log-space: entropy / H + H / 8T."""
-    return np.asarray(_read(entropy) / _read(reach) + _read(reach) / (8 * _read(rounds)))
+    return np.asarray(
+        _convert_to_floats(entropy) / _convert_to_floats(reach)
+        + _convert_to_floats(reach) / (8 * _convert_to_floats(rounds))
+    )
 
 
 def sampling_error(*, samples: Numbers, beta: Numbers) -> Floats:
     """What an average of draws, each from the past, exceeds with probability beta at most."""
-    return np.asarray(np.sqrt(-np.log(_read(beta)) / (2 * _read(samples))))
+    return np.asarray(
+        np.sqrt(-np.log(_convert_to_floats(beta)) / (2 * _convert_to_floats(samples)))
+    )
 
 
 def sampled_alpha(
@@ -55,11 +63,11 @@ def sampled_alpha(
     beta: Numbers,
 ) -> Floats:
     """A1's error, but for fewer than s groups, with probability at least 1 - beta."""
-    half = _read(beta) / 2
+    half = _convert_to_floats(beta) / 2
     return np.asarray(
         2
         * (
-            regret(entropy=np.log(_read(cells)), reach=reach_x, rounds=rounds)
+            regret(entropy=np.log(_convert_to_floats(cells)), reach=reach_x, rounds=rounds)
             + regret(entropy=entropy, reach=reach_q, rounds=rounds)
             + sampling_error(samples=points, beta=half)
             + sampling_error(samples=draws, beta=half)
@@ -81,12 +89,12 @@ def expected_alpha(
     return np.asarray(
         2
         * (
-            regret(entropy=np.log(_read(cells)), reach=reach_x, rounds=rounds)
+            regret(entropy=np.log(_convert_to_floats(cells)), reach=reach_x, rounds=rounds)
             + regret(entropy=entropy, reach=reach_q, rounds=rounds)
             + sampling_error(samples=points, beta=beta)
         )
     )
 
 
-def _read(value: Numbers) -> Floats:
+def _convert_to_floats(value: Numbers) -> Floats:
     return np.asarray(value, dtype=np.float64)

@@ -34,7 +34,7 @@ from discreet.queries.analysts.predicted_error import (
 from discreet.queries.analysts.query_class import QueryClass
 from discreet.queries.answer_noise.centred_cells import CentredCells
 from discreet.queries.matrix.measuring import ANY
-from discreet.queries.record_count import MOST, PublicCount, counted
+from discreet.queries.record_count import MOST, PublicCount, count_records
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import PLACES, LinearQuery, Region, Weights
@@ -106,7 +106,7 @@ class NoisyHistogram:
     def release(self, counts: Counted) -> HistogramSynopsis:
         """Estimated counts, which add up to the public number of records."""
         table = cell_counts(counts, self.universe)
-        total = counted(self.size, table, None)
+        total = count_records(self.size, table, None)
         noisy = np.asarray(self.noise.release(table), dtype=np.float64)
         noisy += (total - noisy.sum()) / noisy.size
         kept = CentredCells(distribution_of(self.noise, step=1), self.universe.size)
@@ -197,7 +197,7 @@ class PaddedNoise:
                     remedy="Write Weights(values), or query_of(workload, place).",
                 )
         table = cell_counts(counts, self.universe)
-        counted(self.size, table, None)
+        count_records(self.size, table, None)
         held = table.astype(np.float64)
         # Weights on the grid 2**-20 and fewer than 2**32 records: sums are exact in doubles.
         steps = [round(query.answer(held) * (1 << PLACES)) for query in queries]

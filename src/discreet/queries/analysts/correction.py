@@ -30,7 +30,7 @@ from discreet.noise import SYSTEM, Source
 from discreet.queries.analysts.game import GameSynopsis
 from discreet.queries.analysts.guarantee import public_records
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
-from discreet.queries.record_count import RecordCount, counted
+from discreet.queries.record_count import RecordCount, count_records
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 
@@ -99,7 +99,7 @@ class Correction:
                 remedy="Build them with QuerySet.of(correction.shape, analysts, submitted).",
             )
         table = cell_counts(counts, self.shape.universe)
-        counted(self.size, table, None)
+        count_records(self.size, table, None)
         truth = queries.sums(table).reshape(-1, self.shape.most)
         means = queries.means(np.asarray(synopsis.counts)).reshape(-1, self.shape.most)
         return tuple(self._stream(*pair) for pair in zip(truth, means, strict=True))
@@ -115,7 +115,7 @@ class Correction:
             answers[place] = float(self._values().release(int(truth[place]))) / self._levels
         corrected = np.zeros(len(means), dtype=np.bool_)
         corrected[far] = True
-        return Corrections(answers, corrected, session.left == 0)
+        return Corrections(answers, corrected, session.positive_answers_left == 0)
 
     @property
     def _levels(self) -> int:

@@ -108,7 +108,7 @@ class SignedLaw:
             member = uniform_integers(2 * self.width, left.size, source)
             asked = groups[left] * self.width + member // 2
             signs = 1 - 2 * (member % 2)
-            kept = _kept(tops[groups[left]], signs * self.tilts[asked], source)
+            kept = _draw_keep_coins(tops[groups[left]], signs * self.tilts[asked], source)
             query[left[kept]], sign[left[kept]] = asked[kept], signs[kept]
             left = left[~kept]
         return query, sign
@@ -134,7 +134,7 @@ class SignedLaw:
         return np.asarray(share.ravel() * np.tanh(self.tilts))
 
 
-def _kept(best: Floats, scores: Floats, source: Source) -> NDArray[np.bool_]:
+def _draw_keep_coins(best: Floats, scores: Floats, source: Source) -> NDArray[np.bool_]:
     """Coins with heads at exp(score - best), exactly."""
 
     def exactly(place: int) -> Fraction:

@@ -19,7 +19,7 @@ from discreet.core.arrays import Floats, Ints
 from discreet.core.events.event import Composed, Event, Nothing
 from discreet.core.events.mechanisms import Exponential
 from discreet.core.parameters import exact
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.queries.analysts.accuracy import expected_alpha
 from discreet.queries.analysts.game import Game, Tilts
 from discreet.queries.analysts.guarantee import AnalystGuarantee
@@ -75,14 +75,14 @@ class ExpectedGame(Game):
             records=self.population,
             slack=ROUNDING + self.slack,
         )
-        return marked(self._cells(ranges), self.randomness)
+        return mark_unprotected_event(self._cells(ranges), self.randomness)
 
     @property
     def analysts(self) -> AnalystGuarantee:
         """One exponential draw for each cell, at its range over replaced queries or analysts."""
         shift = float(self.step_x) * (self.share + ROUNDING) * (1 + 2.0**-50)
         event = self._cells(np.arange(self.rounds, dtype=np.float64) * shift)
-        return AnalystGuarantee(self.protects, marked(event, self.randomness))
+        return AnalystGuarantee(self.protects, mark_unprotected_event(event, self.randomness))
 
     def _cells(self, ranges: Floats) -> Event:
         parts = tuple(

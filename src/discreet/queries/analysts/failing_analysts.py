@@ -42,7 +42,7 @@ from discreet.queries.analysts.correction import Corrections
 from discreet.queries.analysts.game import GameSynopsis
 from discreet.queries.analysts.guarantee import public_records, require_public_count
 from discreet.queries.analysts.query_set import Levels, QuerySet, RoundShape
-from discreet.queries.record_count import RecordCount, counted
+from discreet.queries.record_count import RecordCount, count_records
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 
@@ -132,7 +132,7 @@ class FailingAnalysts:
                 remedy="Build them with QuerySet.of(failing.shape, analysts, submitted).",
             )
         table = cell_counts(counts, self.shape.universe)
-        counted(self.size, table, None)
+        count_records(self.size, table, None)
         truth = queries.sums(table).reshape(-1, self.shape.most)
         means = queries.means(np.asarray(synopsis.counts)).reshape(-1, self.shape.most)
         failing = self._failing(truth, means)

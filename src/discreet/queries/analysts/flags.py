@@ -74,10 +74,10 @@ def most_pull(
             remedy="Choose a larger delta for the analysts.",
         )
 
-    def paid(pull: float) -> bool:
+    def stays_within_delta(pull: float) -> bool:
         return curve(flags=flags, pull=pull, epsilon=epsilon) <= wanted
 
-    return greatest_above_zero(paid, close=1e-6)
+    return greatest_above_zero(stays_within_delta, close=1e-6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ def squares_law(flags: float, blocks: int = BLOCKS) -> SquaresLaw:
         top = reached
     total = distribution.sum(axis=0)
     squares = np.arange(1, top) * step / blocks
-    places, masses = _merged(squares, total[1:top] * _UP)
+    places, masses = _merge_close_points(squares, total[1:top] * _UP)
     # Points that together weigh less than the tail are cut as well.
     kept = masses > _TAIL / _BINS
     return SquaresLaw(places[kept], masses[kept], 3 * _TAIL)
@@ -146,7 +146,7 @@ def _poisson(rate: float, most: int) -> Floats:
     return np.asarray(np.exp(places * math.log(rate) - rate - factorials))
 
 
-def _merged(squares: Floats, masses: Floats) -> tuple[Floats, Floats]:
+def _merge_close_points(squares: Floats, masses: Floats) -> tuple[Floats, Floats]:
     """Fewer points: each is moved up to the next of a geometric grid."""
     place = np.ceil(np.log(squares) / math.log(_FINE) - 1e-9).astype(np.int64)
     kinds, where = np.unique(place, return_inverse=True)

@@ -33,7 +33,7 @@ from discreet.queries.analysts.guarantee import (
 )
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.log_weights import LogWeights
-from discreet.queries.record_count import RecordCount, counted
+from discreet.queries.record_count import RecordCount, count_records
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.universe import Universe
@@ -236,7 +236,7 @@ class Game(ABC):
                 remedy="Build them with QuerySet.of(game.shape, analysts, submitted).",
             )
         table = cell_counts(counts, self.shape.universe)
-        counted(self.size, table, None)
+        count_records(self.size, table, None)
         rate = exact(self.step_q) / (2 * self.batch_x * self.population * self.shape.levels)
         tilts = Tilts(queries, queries.sums(table), self.population, rate, self.width, self.s)
         cells = LogWeights.even(self.shape.universe.size, self.gain_rate())

@@ -57,7 +57,7 @@ class Contribution(ABC):
         """An analyst's entries, from the number of queries on each topic."""
 
     @property
-    def moved(self) -> Fraction:
+    def l2_sensitivity(self) -> Fraction:
         """How far neighbouring profiles are apart in the L2 norm, in steps: √2 units."""
         return sqrt_above(Fraction(2)) * (1 << self.places)
 
@@ -170,7 +170,7 @@ class ProfileRelease:
         return least_noise(
             self.choice.readings(self.spend),
             l1=self.each.moved_l1(len(self.topics)),
-            l2=self.each.moved,
+            l2=self.each.l2_sensitivity,
             randomness=self.randomness,
         )
 

@@ -105,7 +105,7 @@ class PublicMarginals:
         One strategy for each kind of noise that the spend permits, and the better of them.
         """
 
-        def made(reading: Reading) -> MarginalMechanism:
+        def build_mechanism(reading: Reading) -> MarginalMechanism:
             search = self._tables if is_laplace(reading) else self._residuals
             return MarginalMechanism(
                 self._workload,
@@ -117,7 +117,7 @@ class PublicMarginals:
                 choice=self.choice,
             )
 
-        return least_error(self.choice.readings(self.spend), made, self._error)
+        return least_error(self.choice.readings(self.spend), build_mechanism, self._error)
 
     def _error(self, made: MarginalMechanism) -> float:
         """The variance of the worst cell, or of all by their importance."""

@@ -26,7 +26,7 @@ from discreet.core.events.event import Composed, Event, Nothing
 from discreet.core.events.mechanisms import Approximate, Exponential, Unprotected
 from discreet.core.guarantee import ApproxDP
 from discreet.core.parameters import Number, count, exact
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.noise import Source
 from discreet.queries.analysts.accuracy import sampled_alpha
 from discreet.queries.analysts.flags import expected_flags, hidden_delta
@@ -119,7 +119,7 @@ class SampledGame(Game):
         parts = tuple(
             Exponential(epsilon=_up(step * t + slack)) * self.batch_q for t in range(1, self.rounds)
         )
-        return marked(Composed(parts) if parts else Nothing(), self.randomness)
+        return mark_unprotected_event(Composed(parts) if parts else Nothing(), self.randomness)
 
     @property
     def analysts(self) -> AnalystGuarantee:
@@ -127,7 +127,7 @@ class SampledGame(Game):
             nothing = Unprotected(Nothing(), reason="analysts were promised nothing")
             return AnalystGuarantee(self.protects, nothing)
         event = Approximate(epsilon=self.promise.epsilon, delta=self.promise.delta)
-        return AnalystGuarantee(self.protects, marked(event, self.randomness))
+        return AnalystGuarantee(self.protects, mark_unprotected_event(event, self.randomness))
 
     def alpha(self, *, beta: float) -> float:
         """Fewer than s groups err by more, with probability at least 1 - beta."""

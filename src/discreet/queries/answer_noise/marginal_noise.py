@@ -66,7 +66,7 @@ class MarginalNoise(AnswerNoise):
 
     def lengths(self, product: Product) -> Floats:
         """From the variances of the residuals; infinite by attributes not measured together."""
-        if any(part not in self._unit for part in subsets(product.kept)):
+        if any(part not in self._unit for part in subsets(product.kept_places)):
             return np.full(product.queries, np.inf)
         return deviations(Workload(self.universe, (product,)), self._unit)
 
@@ -76,13 +76,13 @@ class MarginalNoise(AnswerNoise):
         if not np.isfinite(lengths).all():
             return lengths
         many = self.strategy.measurements
-        kinds = [_alike(product.families[place]) for place in product.kept]
+        kinds = [_alike(product.families[place]) for place in product.kept_places]
         groups = math.prod(len(rows) for rows, _ in kinds)
         if groups * many > _MOST_WORK:
             combined = Combination(lengths, np.full_like(lengths, UNKNOWN_SHARE), many)
             return combination_widths(combined, self.noise, confidence=confidence)
         chosen = itertools.product(*(rows for rows, _ in kinds))
-        rows = np.array([self._coefficients(product.kept, each) for each in chosen])
+        rows = np.array([self._coefficients(product.kept_places, each) for each in chosen])
         shape = [len(rows) for rows, _ in kinds]
         numbers = np.arange(groups).reshape(shape)
         places = np.ravel(numbers[np.ix_(*(own for _, own in kinds))] if kinds else numbers)

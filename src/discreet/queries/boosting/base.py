@@ -171,7 +171,7 @@ def sampled_reach(workload: Workload, sample: int, size: RecordCount) -> int:
         math.prod(_most_weight(family) for family in product.families)
         for product in workload.products
     )
-    return min(sample, math.ceil(size.moved * overlap))
+    return min(sample, math.ceil(size.changed_cells * overlap))
 
 
 def _most_weight(family: QueryFamily) -> Fraction:

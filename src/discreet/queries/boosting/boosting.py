@@ -35,7 +35,7 @@ from discreet.queries.boosting.bounds import rounds_needed, slack_at, slack_at_p
 from discreet.queries.boosting.fits import Sample
 from discreet.queries.boosting.reweighting import Reweighting, in_steps
 from discreet.queries.mwem.rounds import exact_answers
-from discreet.queries.record_count import RecordCount, bought_count, counted, require_size
+from discreet.queries.record_count import RecordCount, bought_count, count_records, require_size
 from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid, query_of
@@ -142,7 +142,7 @@ class BoostingForQueries:
         return left * exact(self.drawing), left * (1 - exact(self.drawing)) / self.rounds
 
     @cached_property
-    def _paid(self) -> PureDP | ZCDP:
+    def _additive_spend(self) -> PureDP | ZCDP:
         """The spend as it adds up over rounds: in the definition that promises the least error."""
         given = additive_readings(self.spend)
         return least_error(given, lambda paid: paid, lambda paid: replace(self, spend=paid).bound)
@@ -150,7 +150,7 @@ class BoostingForQueries:
     @cached_property
     def terms(self) -> GeneratorTerms:
         """What one call of the generator may spend."""
-        paid = share_of(self._paid, self._shares[1])
+        paid = share_of(self._additive_spend, self._shares[1])
         return GeneratorTerms(
             self.workload, self.sample, paid, self.size, self.records, randomness=self.randomness
         )
@@ -158,7 +158,7 @@ class BoostingForQueries:
     @cached_property
     def slack(self) -> Fraction:
         """Mu: the least width, in records, at which all draws stay within their part."""
-        match share_of(self._paid, self._shares[0]):
+        match share_of(self._additive_spend, self._shares[0]):
             case PureDP(epsilon=epsilon):
                 return slack_at_pure(
                     epsilon=epsilon,
@@ -192,7 +192,7 @@ class BoostingForQueries:
 
     @cached_property
     def _counting(self) -> WholeNoise | None:
-        return bought_count(self.size, self._paid, self.records, self.randomness)
+        return bought_count(self.size, self._additive_spend, self.records, self.randomness)
 
     @cached_property
     def event(self) -> Event:
@@ -208,7 +208,7 @@ class BoostingForQueries:
         """Run all rounds on exact counts over the universe."""
         workload, cells = self.workload, self.workload.universe.size
         table = cell_counts(counts, workload.universe)
-        total = counted(self.size, table, self._counting)
+        total = count_records(self.size, table, self._counting)
         truth = np.concatenate(exact_answers(workload, table))
         steps = in_steps(truth)
         excesses = np.zeros(workload.queries, dtype=np.int64)

@@ -67,13 +67,13 @@ def union_mechanism(
 ) -> MatrixMechanism:
     """The matrix mechanism with a strategy for each set of attributes, searched for each noise."""
 
-    def made(reading: Reading) -> MatrixMechanism:
+    def build_mechanism(reading: Reading) -> MatrixMechanism:
         search = laplace_union if is_laplace(reading) else gaussian_union
         return MatrixMechanism(
             workload, spend, search(workload, size), size, records, randomness=randomness
         )
 
-    return least_error(readings(spend), made, lambda each: each.expected_error)
+    return least_error(readings(spend), build_mechanism, lambda each: each.expected_error)
 
 
 def minimax_mechanism(
@@ -104,7 +104,7 @@ def minimax_mechanism(
 
 
 def _single_values(workload: Workload) -> ProductStrategy:
-    kept = {place for product in workload.products for place in product.kept}
+    kept = {place for product in workload.products for place in product.kept_places}
     sizes = enumerate(workload.universe.shape)
     return ProductStrategy.of(
         *(identity(size) if place in kept else total(size) for place, size in sizes)
@@ -117,7 +117,7 @@ def _few_entries(product: Product) -> bool:
 
 def _strategies(workload: Workload, spend: Guarantee) -> Iterator[Callable[..., Measuring]]:
     yield partial(MatrixMechanism, workload, spend)
-    groups = len({product.kept for product in workload.products})
+    groups = len({product.kept_places for product in workload.products})
     if 1 < groups <= _MOST_GROUPS:
         # Searched where it is made: a refusal is one more strategy that does not fit.
         yield partial(union_mechanism, workload, spend)

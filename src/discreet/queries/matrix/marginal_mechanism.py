@@ -69,7 +69,7 @@ class MarginalMechanism:
         object.__setattr__(self, "records", count("records", self.records))
         shape = self.workload.universe.shape
         for product in self.workload.products:
-            cells = math.prod(shape[place] for place in product.kept)
+            cells = math.prod(shape[place] for place in product.kept_places)
             if cells > LARGEST:
                 raise InvalidParameter(
                     code="universe_too_large",
@@ -99,14 +99,14 @@ class MarginalMechanism:
     def _searched(self) -> MarginalStrategy:
         """One strategy for each noise that the spend permits, and the better of them."""
 
-        def found(reading: Reading) -> MarginalStrategy:
+        def search_strategy(reading: Reading) -> MarginalStrategy:
             search = table_strategy if is_laplace(reading) else residual_strategy
             return search(self.workload, self.size)
 
         def error(strategy: MarginalStrategy) -> float:
             return replace(self, strategy=strategy).expected_error
 
-        return least_error(self.choice.readings(self.spend), found, error)
+        return least_error(self.choice.readings(self.spend), search_strategy, error)
 
     @property
     def _strategy(self) -> MarginalStrategy:
@@ -165,7 +165,8 @@ class MarginalMechanism:
         """Count the workload's marginals, measure, and reconstruct."""
         universe, strategy = self.workload.universe, self._strategy
         tables = {
-            places: counts_by(counts, universe, places, self.size) for places in strategy.counted
+            places: counts_by(counts, universe, places, self.size)
+            for places in strategy.largest_attribute_sets
         }
         found = strategy.reconstruct(self.noise.release(strategy.measure(tables)))
         if isinstance(self.size, PublicCount):

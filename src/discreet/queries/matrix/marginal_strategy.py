@@ -218,7 +218,7 @@ class MarginalStrategy:
         return sum(math.prod(table.shape) for table in self.tables)
 
     @cached_property
-    def counted(self) -> tuple[Places, ...]:
+    def largest_attribute_sets(self) -> tuple[Places, ...]:
         """The largest sets of attributes: all tables are sums of counts by these."""
         largest: list[Places] = []
         for places in sorted({t.places for t in self.tables}, key=len, reverse=True):
@@ -230,7 +230,9 @@ class MarginalStrategy:
         """The exact numbers of all tables, flat, from counts by the largest sets."""
         parts = []
         for table in self.tables:
-            source = next(known for known in self.counted if set(table.places) <= set(known))
+            source = next(
+                known for known in self.largest_attribute_sets if set(table.places) <= set(known)
+            )
             gone = tuple(axis for axis, place in enumerate(source) if place not in table.places)
             parts.append(table.measure(np.asarray(counts[source].sum(axis=gone))).ravel())
         return np.concatenate(parts)

@@ -83,7 +83,7 @@ class MatrixMechanism:
         object.__setattr__(self, "records", count("records", self.records))
         if self.strategy is None:
             shape = self.workload.universe.shape
-            kept = {place for product in self.workload.products for place in product.kept}
+            kept = {place for product in self.workload.products for place in product.kept_places}
             _require_room(math.prod(shape[place] for place in kept))
             object.__setattr__(self, "strategy", self._searched())
         for cells in self._union.cells:

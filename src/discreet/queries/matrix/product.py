@@ -220,7 +220,7 @@ def gaussian_strategy(workload: Workload, size: RecordCount | None = None) -> Pr
     if not isinstance(size, PublicCount):
         return plain
 
-    def moved(part: ProductStrategy, size: RecordCount) -> float:
+    def compute_l2_sensitivity(part: ProductStrategy, size: RecordCount) -> float:
         return math.sqrt(part.moved_l2_squared(size))
 
     def search(gram: Floats) -> Strategy:
@@ -228,7 +228,7 @@ def gaussian_strategy(workload: Workload, size: RecordCount | None = None) -> Pr
         alone = len(plain.touched) == 1
         return exchange_optimum(gram).strategy if alone else identity(len(gram))
 
-    return _beside_total(workload, size, plain, search, moved)
+    return _beside_total(workload, size, plain, search, compute_l2_sensitivity)
 
 
 def _beside_total(

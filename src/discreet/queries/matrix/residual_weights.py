@@ -49,18 +49,18 @@ def gains(workload: Workload) -> dict[Places, float]:
     known: dict[QueryFamily, tuple[float, float]] = {}
     found: dict[Places, float] = {}
     for product in workload.products:
-        if len(product.kept) > MOST_AXES:
+        if len(product.kept_places) > MOST_AXES:
             raise InvalidParameter(
                 code="marginal_too_wide",
                 expectation=f"marginals of at most {MOST_AXES} attributes",
-                received=len(product.kept),
+                received=len(product.kept_places),
                 remedy="Ask for marginals of fewer attributes, or use MatrixMechanism.",
             )
-        families = {place: product.families[place] for place in product.kept}
+        families = {place: product.families[place] for place in product.kept_places}
         for family in families.values():
             if family not in known:
                 known[family] = _parts(family)
-        for residual in subsets(product.kept):
+        for residual in subsets(product.kept_places):
             gain = product.weight**2
             for place, family in families.items():
                 gain *= known[family][0 if place in residual else 1]

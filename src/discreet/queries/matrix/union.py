@@ -94,13 +94,13 @@ class UnionStrategy:
         fit = [
             (self.cells[place], place)
             for place, part in enumerate(self.parts)
-            if set(product.kept) <= set(part.touched)
+            if set(product.kept_places) <= set(part.touched)
         ]
         if not fit:
             raise InvalidParameter(
                 code="strategy_rank",
                 expectation="a strategy from which every query of the workload follows",
-                received=product.kept,
+                received=product.kept_places,
                 remedy="Add a part that measures these attributes together.",
             )
         return min(fit)[1]
@@ -129,10 +129,10 @@ def laplace_union(workload: Workload, size: RecordCount = BOUGHT) -> UnionStrate
 def gaussian_union(workload: Workload, size: RecordCount = BOUGHT) -> UnionStrategy:
     """A part for each set of attributes that products keep, for Gaussian noise."""
 
-    def moved(part: ProductStrategy) -> float:
+    def compute_l2_sensitivity(part: ProductStrategy) -> float:
         return math.sqrt(part.moved_l2_squared(size))
 
-    return _weighted(workload, gaussian_strategy, moved, size, 2)
+    return _weighted(workload, gaussian_strategy, compute_l2_sensitivity, size, 2)
 
 
 def _weighted(
@@ -145,7 +145,7 @@ def _weighted(
     """Weights whose norm of that order is one, each t^(1 / (order + 2))."""
     groups: dict[tuple[int, ...], list[Product]] = {}
     for product in workload.products:
-        groups.setdefault(product.kept, []).append(product)
+        groups.setdefault(product.kept_places, []).append(product)
     parts, shares = [], []
     for products in groups.values():
         group = Workload(workload.universe, tuple(products))

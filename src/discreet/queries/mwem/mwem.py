@@ -39,7 +39,7 @@ from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.fitting import NoisyMeasurement, replay, settle
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
 from discreet.queries.mwem.rounds import MarginalRound, SelectedRound, exact_answers
-from discreet.queries.record_count import RecordCount, bought_count, counted, require_size
+from discreet.queries.record_count import RecordCount, bought_count, count_records, require_size
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.answers import product_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
@@ -143,7 +143,7 @@ class MWEM:
         object.__setattr__(self, "workload", on_grid(self.workload))
         self.each.check(self.workload)
         if self.selection is None:
-            pure = isinstance(self._paid, PureDP)
+            pure = isinstance(self._additive_spend, PureDP)
             object.__setattr__(self, "selection", PermuteAndFlip if pure else Exponential)
         MultiplicativeWeights(self.workload.universe.size, self.start)
 
@@ -158,7 +158,7 @@ class MWEM:
         return Fraction(1) if self.takes_turns else self.each.share
 
     @cached_property
-    def _paid(self) -> PureDP | ZCDP:
+    def _additive_spend(self) -> PureDP | ZCDP:
         """The spend as it adds up over rounds: in the definition that measures with less noise."""
         given = additive_readings(self.spend)
         return least_error(given, lambda paid: paid, lambda paid: deviation(self._noise(paid)))
@@ -174,12 +174,12 @@ class MWEM:
         def at(epsilon: Number) -> Selection:
             return kind(epsilon=epsilon, sensitivity=moved, randomness=self.randomness)
 
-        return at(epsilon_for(share_of(self._paid, share), lambda e: at(e).event))
+        return at(epsilon_for(share_of(self._additive_spend, share), lambda e: at(e).event))
 
     @cached_property
     def noise(self) -> WholeNoise:
         """What measures in each round, in steps."""
-        return self._noise(self._paid)
+        return self._noise(self._additive_spend)
 
     def _noise(self, paid: PureDP | ZCDP) -> WholeNoise:
         share = (1 - self.size.share) * self._measuring / self.rounds
@@ -189,7 +189,7 @@ class MWEM:
 
     @cached_property
     def _counting(self) -> WholeNoise | None:
-        return bought_count(self.size, self._paid, self.records, self.randomness)
+        return bought_count(self.size, self._additive_spend, self.records, self.randomness)
 
     @property
     def event(self) -> Event:
@@ -208,7 +208,7 @@ class MWEM:
         """Run all rounds on exact counts over the universe."""
         universe = self.workload.universe
         table = cell_counts(counts, universe)
-        total = counted(self.size, table, self._counting)
+        total = count_records(self.size, table, self._counting)
         truth = exact_answers(self.workload, table)
         weights = MultiplicativeWeights(universe.size, self.start)
         history: list[NoisyMeasurement] = []

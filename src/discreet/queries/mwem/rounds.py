@@ -161,15 +161,15 @@ class MarginalRound(SelectedRound):
 
     def score_sensitivity(self, size: RecordCount) -> int:
         """The cells that change."""
-        return size.moved
+        return size.changed_cells
 
     def l1(self, workload: Workload, size: RecordCount) -> int:
         """The cells that change."""
-        return size.moved
+        return size.changed_cells
 
     def l2(self, workload: Workload, size: RecordCount) -> Fraction:
         """The root of the cells that change."""
-        return Fraction(1) if size.moved == 1 else sqrt_above(Fraction(size.moved))
+        return Fraction(1) if size.changed_cells == 1 else sqrt_above(Fraction(size.changed_cells))
 
     def step(self, workload: Workload) -> float:
         """Whole records."""
@@ -188,7 +188,7 @@ class MarginalRound(SelectedRound):
         self, workload: Workload, place: int, truth: list[Floats], noise: Noise, spread: float
     ) -> NoisyMeasurement:
         noisy = noise.release(truth[place].astype(np.int64)).astype(np.float64)
-        kept, shape = workload.products[place].kept, workload.universe.shape
+        kept, shape = workload.products[place].kept_places, workload.universe.shape
         axes = [size if axis in kept else 1 for axis, size in enumerate(shape)]
         return MeasuredMarginal(shape, kept, noisy.reshape(axes), spread)
 

@@ -28,7 +28,7 @@ from discreet.core.events.mechanisms import SparseVector as SparseVectorEvent
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import AboveThreshold, DiscreteLaplace, Laplace, Sparse
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.for_spend import (
     additive_readings,
     epsilon_for,
@@ -45,8 +45,8 @@ from discreet.queries.online.journal import (
     Journal,
     Past,
     Unkept,
-    drawn,
     estimated,
+    make_threshold_entry,
     opened,
     past,
     updated,
@@ -58,7 +58,7 @@ from discreet.queries.online.updaters import (
     PerceptronUpdater,
     Updater,
 )
-from discreet.queries.record_count import MOST, RecordCount, counted, require_size
+from discreet.queries.record_count import MOST, RecordCount, count_records, require_size
 from discreet.queries.workload.cell_counts import whole_counts
 from discreet.queries.workload.linear_query import PLACES, LinearQuery, Region, Weights
 
@@ -105,7 +105,7 @@ class OnlineConstruction:
         additive_readings(self.spend)
 
     @cached_property
-    def _paid(self) -> PureDP | ZCDP:
+    def _additive_spend(self) -> PureDP | ZCDP:
         """The spend as its rounds share it: in the definition that leaves most for each."""
         given = additive_readings(self.spend)
         return least_error(given, lambda paid: paid, lambda paid: 1 / self._each(paid))
@@ -113,7 +113,7 @@ class OnlineConstruction:
     @cached_property
     def epsilon_each(self) -> Number:
         """What one update costs: its comparisons and its released answer."""
-        return self._each(self._paid)
+        return self._each(self._additive_spend)
 
     def _each(self, paid: PureDP | ZCDP) -> Number:
         match share_of(paid, 1 - self.size.share):
@@ -127,10 +127,12 @@ class OnlineConstruction:
         """What buys the number of records, where it is bought."""
         if not self.size.share:
             return None
-        paid = share_of(self._paid, self.size.share)
-        return self._counted(epsilon_for(paid, lambda e: self._counted(e).event))
+        paid = share_of(self._additive_spend, self.size.share)
+        return self._make_count_mechanism(
+            epsilon_for(paid, lambda e: self._make_count_mechanism(e).event)
+        )
 
-    def _counted(self, epsilon: Number) -> DiscreteLaplace:
+    def _make_count_mechanism(self, epsilon: Number) -> DiscreteLaplace:
         return DiscreteLaplace(
             epsilon=epsilon, sensitivity=self.records, randomness=self.randomness
         )
@@ -143,7 +145,7 @@ class OnlineConstruction:
     @cached_property
     def event(self) -> Event:
         """What the whole conversation costs."""
-        rounds = marked(self._rounds(self.epsilon_each), self.randomness)
+        rounds = mark_unprotected_event(self._rounds(self.epsilon_each), self.randomness)
         return rounds if self.counting is None else compose((self.counting.event, rounds))
 
     @cached_property
@@ -253,7 +255,7 @@ class OnlineSession(Live):
         if entries := journal.entries():
             self._resume(past(entries))
         else:
-            self._total = counted(mechanism.size, table, mechanism.counting)
+            self._total = count_records(mechanism.size, table, mechanism.counting)
             journal.write(opened(self._total, mechanism.terms))
 
     def _resume(self, before: Past) -> None:
@@ -277,7 +279,7 @@ class OnlineSession(Live):
         return self._mechanism.event
 
     @property
-    def left(self) -> int:
+    def updates_left(self) -> int:
         """Updates that are still paid for."""
         return self._left
 
@@ -336,7 +338,7 @@ class OnlineSession(Live):
         if not self._left:
             return guess
         if not self._comparisons.under_way:
-            self._journal.keep(drawn(self._comparisons.begin()))
+            self._journal.keep(make_threshold_entry(self._comparisons.begin()))
         truth = question.answer(self._counts)
         # Both on one grid and below 2**32, so that their difference is exact.
         near = min(max(guess * self._total, -MOST), MOST)

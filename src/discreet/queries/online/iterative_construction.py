@@ -25,7 +25,7 @@ from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.fitting import MeasuredQuery
 from discreet.queries.mwem.rounds import QueryRound, exact_answers
 from discreet.queries.online.updaters import Updater, upper_medians
-from discreet.queries.record_count import PublicCount, counted, require_public
+from discreet.queries.record_count import PublicCount, count_records, require_public
 from discreet.queries.synopses.partial_tables import require_same
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid
@@ -146,7 +146,7 @@ class IterativeConstruction:
         """Run on exact counts over the universe."""
         workload, total = self.workload, self.size.records
         table = cell_counts(counts, workload.universe)
-        counted(self.size, table, None)
+        count_records(self.size, table, None)
         truth = exact_answers(workload, table)
         each, one = self.epsilon_each, QueryRound()
         selector, noise = self._distinguisher(each), self._noise(each)

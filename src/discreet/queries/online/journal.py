@@ -70,7 +70,7 @@ def opened(total: float, terms: Entry) -> Entry:
     return {"did": "open", "total": total, "terms": terms}
 
 
-def drawn(hidden: HiddenThreshold) -> Entry:
+def make_threshold_entry(hidden: HiddenThreshold) -> Entry:
     """The secret of a round."""
     return {"did": "threshold", "steps": hidden.steps}
 

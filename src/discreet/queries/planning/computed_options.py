@@ -69,7 +69,7 @@ class UnionOption(MechanismOption):
 
     def unfit(self, request: ReleaseRequest) -> str | None:
         """Several sets of attributes, and not too many."""
-        sets = len({product.kept for product in request.workload.products})
+        sets = len({product.kept_places for product in request.workload.products})
         if sets == 1:
             return "for queries on several sets of attributes"
         if sets > MOST_SETS:
@@ -103,7 +103,7 @@ class MarginalOption(MechanismOption):
         """A count, noise and a few passes for each cell of each marginal and of its parts."""
         shape = request.workload.universe.shape
         cells = sum(
-            math.prod(1 + shape[place] for place in product.kept)
+            math.prod(1 + shape[place] for place in product.kept_places)
             for product in request.workload.products
         )
         counted = min(request.workload.universe.size, LARGEST) * len(request.workload.products)

@@ -136,7 +136,7 @@ class Contest:
     def mechanisms(self) -> tuple[SynopsisMechanism, ...]:
         """All contenders, each at its share."""
         request = ReleaseRequest(self.workload, self._shares[1], self.size, self.records)
-        return tuple(request.made(build, self.randomness) for build in self.contenders)
+        return tuple(request.make_mechanism(build, self.randomness) for build in self.contenders)
 
     @cached_property
     def selector(self) -> PermuteAndFlip | Exponential:

@@ -66,7 +66,7 @@ class MechanismOption(ABC):
 
     def predict(self, request: ReleaseRequest) -> Predicted:
         """What it will get wrong: computed where the mechanism can tell."""
-        error = request.objective.error(made(self, request), request.workload)
+        error = request.objective.error(make_cached_mechanism(self, request), request.workload)
         return Predicted(error, START + self.seconds(request), Basis.COMPUTED)
 
     def refined(self, request: ReleaseRequest, predicted: Predicted) -> Predicted | None:
@@ -74,9 +74,9 @@ class MechanismOption(ABC):
         return None
 
 
-def made(option: MechanismOption, request: ReleaseRequest) -> Any:
+def make_cached_mechanism(option: MechanismOption, request: ReleaseRequest) -> Any:
     """The mechanism; searches for strategies take long, and are needed twice."""
-    return _kept(option, request, paid_by(request))
+    return _make_mechanism(option, request, paid_by(request))
 
 
 def paid_by(request: ReleaseRequest) -> type[Guarantee] | None:
@@ -85,25 +85,27 @@ def paid_by(request: ReleaseRequest) -> type[Guarantee] | None:
 
 
 @lru_cache(maxsize=64)
-def _kept(option: MechanismOption, request: ReleaseRequest, by: type[Guarantee] | None) -> Any:
-    return request.made(option.build(request), SYSTEM)
+def _make_mechanism(
+    option: MechanismOption, request: ReleaseRequest, by: type[Guarantee] | None
+) -> Any:
+    return request.make_mechanism(option.build(request), SYSTEM)
 
 
 def mechanism_of(
     option: MechanismOption, request: ReleaseRequest, randomness: Source
 ) -> SynopsisMechanism:
     """The option's mechanism with this source of noise; what was searched for is used again."""
-    known = made(option, request)
+    known = make_cached_mechanism(option, request)
     if "randomness" in getattr(known, "__dataclass_fields__", ()):
         again: SynopsisMechanism = replace(known, randomness=randomness)
         return again
-    return request.made(option.build(request), randomness)
+    return request.make_mechanism(option.build(request), randomness)
 
 
 def refusal(option: MechanismOption, request: ReleaseRequest) -> str | None:
     """What the mechanism itself says against the request; no data is read."""
     try:
-        made(option, request)
+        make_cached_mechanism(option, request)
     except DiscreetError as refused:
         return str(refused).splitlines()[0]
     return None

@@ -84,7 +84,7 @@ class ReleaseRequest:
         elif isinstance(self.size, PublicCount):
             object.__setattr__(self, "about", self.size.records)
 
-    def made(self, build: MechanismBuilder, randomness: Source) -> SynopsisMechanism:
+    def make_mechanism(self, build: MechanismBuilder, randomness: Source) -> SynopsisMechanism:
         """The mechanism for this request; refused if it is for other people than these."""
         made = build(
             workload=self.workload,

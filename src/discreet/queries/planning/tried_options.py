@@ -25,7 +25,7 @@ from discreet.queries.planning.option import (
     Basis,
     MechanismOption,
     Predicted,
-    made,
+    make_cached_mechanism,
     paid_by,
     refusal,
 )
@@ -93,7 +93,7 @@ def _squared(
     """The squared error of one trial."""
     assert request.about is not None
     counts = surrogate(request.workload.universe, request.about)
-    mechanism = request.made(option.build(request), Seeded(trial))
+    mechanism = request.make_mechanism(option.build(request), Seeded(trial))
     return rmse(mechanism.release(counts), request.workload, counts) ** 2
 
 
@@ -190,7 +190,7 @@ class QuadTreeOption(TreeOption):
         return reason if reason is not None or self._exact(request) else super().unfit(request)
 
     def _exact(self, request: ReleaseRequest) -> bool:
-        return bool(made(self, request).error_known)
+        return bool(make_cached_mechanism(self, request).error_known)
 
 
 class ProjectionOption(TriedOption):
@@ -209,7 +209,7 @@ class ProjectionOption(TriedOption):
     def predict(self, request: ReleaseRequest) -> Predicted:
         """A bound: a trial would take as long as the release."""
         assert request.about is not None
-        error = float(made(self, request).error_bound(request.about))
+        error = float(make_cached_mechanism(self, request).error_bound(request.about))
         return Predicted(error, START + self.seconds(request), Basis.BOUND)
 
     def unfit(self, request: ReleaseRequest) -> str | None:

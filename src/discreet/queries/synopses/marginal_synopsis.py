@@ -57,12 +57,12 @@ class MarginalSynopsis:
         return deviations(workload, self.variances)
 
     def _require(self, product: Product) -> None:
-        if product.kept not in self.residuals:
+        if product.kept_places not in self.residuals:
             raise not_measured(self.universe, product)
 
     def _marginal(self, product: Product) -> Floats:
         self._require(product)
-        kept, shape = product.kept, self.universe.shape
+        kept, shape = product.kept_places, self.universe.shape
         found = np.zeros(tuple(shape[place] for place in kept))
         for part in subsets(kept):
             sides = [shape[place] if place in part else 1 for place in kept]
@@ -109,11 +109,11 @@ def deviations(workload: Workload, variances: Mapping[Places, float]) -> Floats:
     """
     found = []
     for product in workload.products:
-        parts = {place: _squares(product.families[place]) for place in product.kept}
+        parts = {place: _squares(product.families[place]) for place in product.kept_places}
         total: Floats = np.zeros(product.queries)
-        for chosen in subsets(product.kept):
+        for chosen in subsets(product.kept_places):
             term: Floats = np.full(1, variances[chosen])
-            for place in product.kept:
+            for place in product.kept_places:
                 centred, spread = parts[place]
                 term = np.outer(term, centred if place in chosen else spread).ravel()
             total += term

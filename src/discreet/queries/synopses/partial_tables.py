@@ -39,7 +39,9 @@ class PartialTable:
 
     def answers(self, product: Product) -> Floats:
         """The answers of a product that keeps no other attribute."""
-        gone = tuple(axis for axis, place in enumerate(self.places) if place not in product.kept)
+        gone = tuple(
+            axis for axis, place in enumerate(self.places) if place not in product.kept_places
+        )
         return answered(product, self.counts.sum(axis=gone))
 
 
@@ -64,7 +66,7 @@ class PartialTables:
         return np.concatenate([self._holding(p).answers(p) for p in workload.products])
 
     def _holding(self, product: Product) -> PartialTable:
-        fit = [table for table in self.tables if set(product.kept) <= set(table.places)]
+        fit = [table for table in self.tables if set(product.kept_places) <= set(table.places)]
         if not fit:
             raise not_measured(self.universe, product)
         return min(fit, key=lambda table: table.counts.size)
@@ -87,12 +89,12 @@ class PartialTables:
         entries = plain.get("tables")
         if not isinstance(entries, list):
             raise not_plain()
-        tables = tuple(_read(entry, universe) for entry in entries)
+        tables = tuple(_read_partial_table(entry, universe) for entry in entries)
         before = unprocessed_from_dict(plain, universe, event)
         return cls(universe, tables, event, noise_from_dict(plain, universe), before)
 
 
-def _read(entry: object, universe: Universe) -> PartialTable:
+def _read_partial_table(entry: object, universe: Universe) -> PartialTable:
     if not isinstance(entry, Mapping):
         raise not_plain()
     places, shape = placed(entry.get("places"), universe)
@@ -113,9 +115,11 @@ def placed(stored: object, universe: Universe) -> tuple[tuple[int, ...], tuple[i
 
 def answered(product: Product, table: Floats) -> Floats:
     """A product's answers from counts by exactly the attributes that it keeps, in their order."""
-    if not product.kept:
+    if not product.kept_places:
         return np.full(math.prod(f.queries for f in product.families), float(table))
-    return np.ravel(apply_each([product.families[place].apply for place in product.kept], table))
+    return np.ravel(
+        apply_each([product.families[place].apply for place in product.kept_places], table)
+    )
 
 
 def require_same(workload: Workload, universe: Universe) -> None:
@@ -133,6 +137,6 @@ def not_measured(universe: Universe, product: Product) -> InvalidParameter:
     return InvalidParameter(
         code="marginal_not_measured",
         expectation="queries by attributes that were measured together",
-        received=tuple(universe.names[place] for place in product.kept),
+        received=tuple(universe.names[place] for place in product.kept_places),
         remedy="Put this marginal into the mechanism's workload; a released synopsis cannot learn.",
     )

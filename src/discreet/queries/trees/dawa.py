@@ -34,7 +34,13 @@ from discreet.mechanisms.for_spend import (
     readings,
 )
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.record_count import MOST, PublicCount, RecordCount, counted, require_size
+from discreet.queries.record_count import (
+    MOST,
+    PublicCount,
+    RecordCount,
+    count_records,
+    require_size,
+)
 from discreet.queries.trees.box_counts import BoxCounts
 from discreet.queries.trees.level_weights import (
     STEPS,
@@ -111,7 +117,7 @@ class DAWA:
     def partition(self) -> NoisyPartition:
         """What chooses the buckets."""
         paid = epsilon_for(self._divided[0], lambda e: Pure(epsilon=e))
-        return NoisyPartition(exact(paid), self.size.moved * self.records, self.randomness)
+        return NoisyPartition(exact(paid), self.size.changed_cells * self.records, self.randomness)
 
     @cached_property
     def _divided(self) -> tuple[PureDP | ZCDP, PureDP | ApproxDP | ZCDP]:
@@ -126,10 +132,10 @@ class DAWA:
         ranges if every cell is a bucket, or there are as many as are worth a tree.
         """
 
-        def made(reading: Reading) -> WholeNoise:
+        def make_level_noise(reading: Reading) -> WholeNoise:
             return level_noise(reading, self.size, self.records, self.randomness)
 
-        return least_error(readings(self._divided[1]), made, self._range_error)
+        return least_error(readings(self._divided[1]), make_level_noise, self._range_error)
 
     def _range_error(self, noise: WholeNoise) -> float:
         """The expected total squared error of all ranges of cells, under this noise."""
@@ -163,7 +169,9 @@ class DAWA:
         """Choose buckets, and measure them."""
         universe = self.workload.universe
         table = cell_counts(counts, universe)
-        total = counted(self.size, table, None) if isinstance(self.size, PublicCount) else None
+        total = (
+            count_records(self.size, table, None) if isinstance(self.size, PublicCount) else None
+        )
         order = Interleaving(universe.shape)
         positions = np.column_stack(np.unravel_index(np.arange(universe.size), universe.shape))
         codes = order.codes(positions.astype(np.int64))

@@ -99,7 +99,7 @@ class Levels:
             found *= np.array([own[min(level, least)] for level in range(self.depth + 1)])
         return found
 
-    def told(self, precision: Floats) -> Floats:
+    def sum_precisions_below(self, precision: Floats) -> Floats:
         """mu_l of every level, for nodes of these precisions."""
         return np.asarray(np.cumsum((precision * self.leaves_under)[::-1])[::-1])
 
@@ -137,7 +137,7 @@ def query_lengths(levels: Levels, product: Product, weights: Ints, *, first: int
 
     Contract: leaves are the cells that queries are about.
     """
-    told = levels.told(weights.astype(np.float64) ** 2)
+    told = levels.sum_precisions_below(weights.astype(np.float64) ** 2)
     squares = [levels.query_squares(product, level) for level in range(levels.depth + 1)]
     new = np.maximum(np.diff([np.zeros_like(squares[0]), *squares], axis=0), 0)
     total = sum((new[level] / told[level] for level in range(first, len(new))), np.zeros(1))

@@ -27,7 +27,7 @@ from discreet.core.arrays import Ints
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Pure
 from discreet.mechanisms import DiscreteLaplace
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.noise.randomness import Source
 from discreet.queries.record_count import MOST
 
@@ -46,7 +46,7 @@ class NoisyPartition:
     @property
     def event(self) -> Event:
         """The price of the partition; the noise is never priced by its own event."""
-        return marked(Pure(epsilon=self.epsilon), self.randomness)
+        return mark_unprotected_event(Pure(epsilon=self.epsilon), self.randomness)
 
     def noise(self, cells: int) -> DiscreteLaplace:
         """The noise on the costs of candidates of so many cells."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.arrays import Ints
 from discreet.core.errors import InvalidParameter
-from discreet.queries.record_count import PublicCount, RecordCount, counted
+from discreet.queries.record_count import PublicCount, RecordCount, count_records
 from discreet.queries.trees.space_filling import Interleaving
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.universe import Universe
@@ -80,7 +80,7 @@ def along(data: Located, universe: Universe, order: Interleaving, size: RecordCo
         weights = table[filled]
         positions = np.column_stack(np.unravel_index(filled, universe.shape)).astype(np.int64)
     if isinstance(size, PublicCount):
-        counted(size, weights, None)
+        count_records(size, weights, None)
     codes = order.codes(positions)
     ranks = np.argsort(codes, kind="stable")
     before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(weights[ranks])])

@@ -28,7 +28,7 @@ from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms import Laplace
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import (
     WholeNoise,
@@ -181,7 +181,7 @@ class PrivTree:
     @cached_property
     def noise(self) -> WholeNoise:
         """What measures the leaves: each record lies in one of them."""
-        moved = self.size.moved
+        moved = self.size.changed_cells
         return noise_for(
             divided(self.spend, self.part)[1],
             l1=moved * self.records,
@@ -192,7 +192,7 @@ class PrivTree:
     @property
     def event(self) -> Event:
         """What one release costs."""
-        shape = marked(Pure(epsilon=self._growing), self.randomness)
+        shape = mark_unprotected_event(Pure(epsilon=self._growing), self.randomness)
         return compose((shape, self.noise.event))
 
     @property

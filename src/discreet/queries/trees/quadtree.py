@@ -33,7 +33,7 @@ from discreet.mechanisms.for_spend import (
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.answer_noise.tree_levels import LevelNoise
-from discreet.queries.record_count import PublicCount, RecordCount, counted, require_size
+from discreet.queries.record_count import PublicCount, RecordCount, count_records, require_size
 from discreet.queries.trees.grid_counts import GridCounts, leaf_sides
 from discreet.queries.trees.level_weights import (
     L1,
@@ -125,10 +125,10 @@ class QuadTree:
             variance = deviation(noise) ** 2
             return planned_error(asked[first:], under[first:], weights[first:], variance)
 
-        def made(reading: Reading) -> WholeNoise:
+        def make_level_noise(reading: Reading) -> WholeNoise:
             return level_noise(reading, self.size, self.records, self.randomness)
 
-        return least_error(readings(self.spend), made, error)
+        return least_error(readings(self.spend), make_level_noise, error)
 
     @property
     def event(self) -> Event:
@@ -216,7 +216,9 @@ class QuadTree:
         """Measure all levels, and make them agree."""
         levels = self.levels
         leaves = self._leaves(counts)
-        total = counted(self.size, leaves, None) if isinstance(self.size, PublicCount) else None
+        total = (
+            count_records(self.size, leaves, None) if isinstance(self.size, PublicCount) else None
+        )
         estimate = measured_levels(levels, leaves, self.weights, self.noise, total)
         inner = tuple(slice(0, len(lows)) for lows, _ in leaf_sides(self.workload.universe, levels))
         noise = self._answer_noise() if self.error_known else None
@@ -265,8 +267,8 @@ def level_noise(
     """
     return noise_of(
         reading,
-        l1=STEPS * size.moved * records,
-        l2=sqrt_above(Fraction(STEPS**2 * size.moved * records**2)),
+        l1=STEPS * size.changed_cells * records,
+        l2=sqrt_above(Fraction(STEPS**2 * size.changed_cells * records**2)),
         randomness=randomness,
     )
 

@@ -45,7 +45,7 @@ class Product:
         return math.prod(family.queries for family in self.families)
 
     @cached_property
-    def kept(self) -> Places:
+    def kept_places(self) -> Places:
         """The attributes that are not summed over."""
         return tuple(i for i, family in enumerate(self.families) if not isinstance(family, All))
 
@@ -112,7 +112,7 @@ class Workload:
                 if not isinstance(family, QueryFamily):
                     raise _misfit(
                         expectation=f"a family of queries on {name!r}",
-                        received=_named(family),
+                        received=_describe_family_type(family),
                         size=size,
                     )
                 if family.size != size:
@@ -267,5 +267,5 @@ def _misfit(*, expectation: str, received: object, size: int = 12) -> InvalidPar
     )
 
 
-def _named(family: object) -> str:
+def _describe_family_type(family: object) -> str:
     return f"the class {family.__name__}" if isinstance(family, type) else type(family).__name__

@@ -65,7 +65,7 @@ class SingleMeasure(Aggregate):
             tuple(np.maximum(values - width, low).tolist()),
             tuple((np.maximum(values, low) + width).tolist()),
         )
-        return ReleasedColumn.given(
+        return ReleasedColumn.from_given_values(
             name, values.tolist(), interval=ends, note=estimate_note(confidence)
         )
 

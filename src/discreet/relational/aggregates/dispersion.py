@@ -38,7 +38,7 @@ def from_totals(
 ) -> ReleasedColumn:
     """The column; NaN where there is no value."""
     lower, upper = interval
-    return ReleasedColumn.given(
+    return ReleasedColumn.from_given_values(
         name,
         [None if np.isnan(value) else float(value) for value in values],
         interval=Ends(tuple(lower.tolist()), tuple(upper.tolist())),

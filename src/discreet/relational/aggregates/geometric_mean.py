@@ -65,7 +65,7 @@ class GeometricMean(Average):
         assert logarithms.lower is not None
         assert logarithms.upper is not None
         known = iter(self._exponentials(v for v in logarithms.values if v is not None))
-        return ReleasedColumn.given(
+        return ReleasedColumn.from_given_values(
             logarithms.name,
             [None if value is None else next(known) for value in logarithms.values],
             interval=Ends(

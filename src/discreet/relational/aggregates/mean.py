@@ -88,7 +88,9 @@ class Average(Aggregate):
             v if n > 0 else None for v, n in zip(value.tolist(), present.tolist(), strict=True)
         ]
         ends = Ends(tuple(lower.tolist()), tuple(upper.tolist()))
-        return ReleasedColumn.given(name, shown, interval=ends, note=estimate_note(confidence))
+        return ReleasedColumn.from_given_values(
+            name, shown, interval=ends, note=estimate_note(confidence)
+        )
 
     def expected(self, name: str, planned: PlannedNoise, confidence: float) -> Expected:
         """One half-width for each group size."""

@@ -18,7 +18,7 @@ from discreet.mechanisms import quantiles
 from discreet.mechanisms.quantiles.plan import (
     Way,
     concentrated_way,
-    made,
+    make_quantile_mechanism,
     pure_way,
     read_levels,
     rounds_of,
@@ -68,7 +68,7 @@ class ChosenByRank(Aggregate):
     def answer(self, name: str, noisy: NoisyValues, confidence: float) -> ReleasedColumn:
         """The chosen candidates; how far off their ranks may be."""
         note = rank_note(noisy.selection_of(self), confidence)
-        return ReleasedColumn.given(name, noisy.chosen(self), interval=None, note=note)
+        return ReleasedColumn.from_given_values(name, noisy.chosen(self), interval=None, note=note)
 
     def expected(self, name: str, planned: PlannedNoise, confidence: float) -> Expected:
         """What will be stated of the rank."""
@@ -83,7 +83,7 @@ def selection(
     if len(group) == 1:
         return group[0].mechanism(candidates=candidates, by=by, **common)
     levels = _levels(group)
-    return made(
+    return make_quantile_mechanism(
         _way(levels, len(candidates), by), levels=levels, candidates=candidates, by=by, **common
     )
 

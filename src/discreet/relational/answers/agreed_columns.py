@@ -94,12 +94,14 @@ class AgreedColumns(Columns):
     agreed: Mapping[int, Agreed]
 
     def _aggregate(self, name: str, number: int, cells: Sequence[int]) -> ReleasedColumn:
-        found = self._asked(number).estimated(name, self._estimates(cells), self.confidence)
+        found = self._look_up_aggregate(number).estimated(
+            name, self._estimates(cells), self.confidence
+        )
         return super()._aggregate(name, number, cells) if found is None else found
 
     def _noise(self, number: int, cell: int) -> Estimate | None:
         """Not known where a part was estimated: estimates share their noise across cells."""
-        linear = (m for m in self._asked(number).measures if not isinstance(m, Ranks))
+        linear = (m for m in self._look_up_aggregate(number).measures if not isinstance(m, Ranks))
         if any(map(self._estimates(self.cells).has, linear)):
             return None
         return super()._noise(number, cell)
@@ -114,4 +116,4 @@ class AgreedColumns(Columns):
         }
 
     def _estimates(self, cells: Sequence[int]) -> AgreedValues:
-        return AgreedValues(self._shown(cells), self.agreed)
+        return AgreedValues(self._make_noisy_cells(cells), self.agreed)

@@ -29,7 +29,7 @@ from discreet.relational.post_processing.uncertain import Stated, Value, point
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression, columns, evaluate
 from discreet.release import ReleasedColumn
-from discreet.release.draws import ANYWHERE, Range, merged
+from discreet.release.draws import ANYWHERE, Range, sum_terms_by_atom
 from discreet.release.estimate import Estimate
 from discreet.release.formula import GivenValues, LinearFormula, NoisyMeasure
 
@@ -96,7 +96,7 @@ class Columns:
             if isinstance(output, DerivedOutput) and is_label(output.expression):
                 found[output.name] = tuple(
                     point(compute(output.expression, values))
-                    for values in self._read(output.expression)
+                    for values in self._read_cell_values(output.expression)
                 )
         if not found and len(self.cells) != 1:
             return {_ROW: tuple(range(1, len(self.cells) + 1))}  # the only row was left out
@@ -176,12 +176,14 @@ class Columns:
         )
 
     def _aggregate(self, name: str, number: int, cells: Sequence[int]) -> ReleasedColumn:
-        return self._asked(number).answer(name, self._shown(cells), self.confidence)
+        return self._look_up_aggregate(number).answer(
+            name, self._make_noisy_cells(cells), self.confidence
+        )
 
-    def _asked(self, number: int) -> Aggregate:
+    def _look_up_aggregate(self, number: int) -> Aggregate:
         return self.planned.query.aggregates[number]
 
-    def _shown(self, cells: Sequence[int]) -> NoisyCells:
+    def _make_noisy_cells(self, cells: Sequence[int]) -> NoisyCells:
         return NoisyCells(self.planned, self.measured, self.release, cells)
 
     def _derived(self, name: str, expression: Expression) -> ReleasedColumn:
@@ -198,12 +200,12 @@ class Columns:
         quotient = quotient_form(expression, self._linear_measures(), self._ranges())
         if quotient is not None:
             return ReleasedColumn.quotient(name, *quotient, confidence=self.confidence)
-        values = [compute(expression, values) for values in self._read(expression)]
+        values = [compute(expression, values) for values in self._read_cell_values(expression)]
         if expression.domain.kind is DataType.BOOLEAN and not expression.domain.empty:
             return places_column(name, values)
         return numbers_column(name, values, self.confidence)
 
-    def _read(self, expression: Expression) -> Iterator[dict[str, Value]]:
+    def _read_cell_values(self, expression: Expression) -> Iterator[dict[str, Value]]:
         """What an expression reads of each cell that is shown: of many aggregates, its own."""
         read = columns(expression)
         numbers = [n for n in range(len(self.planned.query.aggregates)) if f"agg{n}" in read]
@@ -236,13 +238,15 @@ class Columns:
         """The noise of an aggregate to first order; None where that is not close."""
         if number not in self._slopes:
             every = range(self.planned.query.keys.cells)
-            self._slopes[number] = self._asked(number).first_order(self._shown(every))
+            self._slopes[number] = self._look_up_aggregate(number).first_order(
+                self._make_noisy_cells(every)
+            )
         slopes = self._slopes[number]
         if slopes is None or not all(math.isfinite(factors[cell]) for _, factors in slopes):
             return None
         return Estimate(
             0,
-            merged(
+            sum_terms_by_atom(
                 (measure.atom(cell), float(factors[cell]), measure.distribution)
                 for measure, factors in slopes
             ),
@@ -275,7 +279,7 @@ class Columns:
 
     def _linear_measures(self) -> dict[str, NoisyMeasure]:
         """The columns that are one measure."""
-        shown = self._shown(self.cells)
+        shown = self._make_noisy_cells(self.cells)
         return {
             f"agg{n}": shown.measure(aggregate.additive)
             for n, aggregate in enumerate(self.planned.query.aggregates)

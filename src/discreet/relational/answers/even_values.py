@@ -49,18 +49,18 @@ class EvenValues:
             case CountPeople() | CountRows(argument=None):
                 return float(size)
             case CountRows(argument=argument) if argument is not None:
-                known = self._known(argument)
+                known = self._compute_known_values(argument)
                 return size * (_HALF if known is None else len(known) / _ROWS)
             case Total():
                 low, high, centre = (float(v) for v in (measure.low, measure.high, measure.centre))
-                known = self._known(measure.argument)
+                known = self._compute_known_values(measure.argument)
                 if known is None:
                     return size * ((low + high) / 2 - centre)
                 numbers = np.clip(np.array(known, dtype=np.float64), low, high)
                 return size * float(np.sum(numbers - centre)) / _ROWS
         raise LookupError(type(measure).__name__)
 
-    def _known(self, argument: Expression) -> list[object] | None:
+    def _compute_known_values(self, argument: Expression) -> list[object] | None:
         """The values that are not NULL; None where a column has no declared range."""
         if not {column.name for column in leaves(argument)} <= self._columns.keys():
             return None

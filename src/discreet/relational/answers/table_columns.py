@@ -45,7 +45,7 @@ class TableColumns:
         """Keys and labels; the numbers of the rows where there are none."""
         found = {
             column.name: tuple(point(row[place]) for row in self._rows)
-            for place, column in enumerate(self._shown)
+            for place, column in enumerate(self._answer_columns)
             if _is_label(column)
         }
         if not found and len(self._rows) != 1:
@@ -55,7 +55,7 @@ class TableColumns:
     def answers(self) -> tuple[ReleasedColumn, ...]:
         """The released columns."""
         found = []
-        for place, column in enumerate(self._shown):
+        for place, column in enumerate(self._answer_columns):
             values = [row[place] for row in self._rows]
             if _is_label(column):
                 continue
@@ -66,7 +66,7 @@ class TableColumns:
         return tuple(found)
 
     @property
-    def _shown(self) -> tuple[AnswerColumn, ...]:
+    def _answer_columns(self) -> tuple[AnswerColumn, ...]:
         query = self.planned.query
         assert isinstance(query, QueryOverAnswers)
         return query.table.columns

@@ -121,18 +121,18 @@ def before_people(
         case (several, 1) if several != 1:
             return left, Limited(right, 1)
         case (int(one), int(two)) if max(one, two) > _each() and one * two <= MAX_JOINED_ROWS:
-            return _cut(left, one), _cut(right, two)
+            return _limit_rows(left, one), _limit_rows(right, two)
     return _beside(left, right), _beside(right, left)
 
 
-def _cut(rows: PlanNode, most: int) -> PlanNode:
+def _limit_rows(rows: PlanNode, most: int) -> PlanNode:
     return rows if rows.stability is not None and rows.stability <= most else Limited(rows, most)
 
 
 def _beside(rows: PlanNode, other: PlanNode) -> PlanNode:
     """At most as many rows as the other side leaves room for: the same for both, if it can."""
     most = MAX_JOINED_ROWS // min(_each(), _each() if other.stability is None else other.stability)
-    return _cut(rows, most)
+    return _limit_rows(rows, most)
 
 
 def _each() -> int:

@@ -196,7 +196,9 @@ def _below(keys: Keys, outputs: Sequence[Output], expressions: Sequence[Expressi
     )
 
 
-def told(limits: PersonLimits, unit: PrivacyUnit, rows: PlanNode) -> PersonLimits | None:
+def find_differing_limits(
+    limits: PersonLimits, unit: PrivacyUnit, rows: PlanNode
+) -> PersonLimits | None:
     """The limits of a question, where they are not simply those of the unit; else None.
 
     A question says them only then: so whatever was asked while one limit served all tables is

@@ -88,7 +88,7 @@ def _capped(owned: str, limits: Limits, caps: LeftOutCaps, dialect: Dialect) -> 
     people = f"CASE WHEN k > {caps.groups} THEN {part} ELSE {whole} END AS p"
     if caps.rows is None:
         counted = "cell, COUNT(*) OVER (PARTITION BY o) AS k"
-        inside = f"SELECT {counted} FROM ({_cut(owned, limits, caps, dialect)}) AS q"
+        inside = f"SELECT {counted} FROM ({_select_cut_people(owned, limits, caps, dialect)}) AS q"
         return f"SELECT cell, {people} FROM ({inside}) AS q"
     cap = caps.rows << PLACES
     share = dialect.whole_quotient(dialect.literal(cap << _FINER), "s")
@@ -102,11 +102,11 @@ def _capped(owned: str, limits: Limits, caps: LeftOutCaps, dialect: Dialect) -> 
         "cell, x, COUNT(*) OVER (PARTITION BY o) AS k, "
         "CAST(SUM(x) OVER (PARTITION BY o) AS BIGINT) AS s"
     )
-    inside = f"SELECT {counted} FROM ({_cut(owned, limits, caps, dialect)}) AS q"
+    inside = f"SELECT {counted} FROM ({_select_cut_people(owned, limits, caps, dialect)}) AS q"
     return f"SELECT cell, {people}, {held} AS y FROM ({inside}) AS q"
 
 
-def _cut(owned: str, limits: Limits, caps: LeftOutCaps, dialect: Dialect) -> str:
+def _select_cut_people(owned: str, limits: Limits, caps: LeftOutCaps, dialect: Dialect) -> str:
     """People in groups where they are cut, with steps ``x`` of rows left out, within the cap."""
     each = limits.rows_per_group
     held = "n" if each is None else f"CASE WHEN n > {each} THEN {dialect.literal(each)} ELSE n END"

@@ -64,7 +64,7 @@ def joined_public(rows: JoinedPublic, compiler: Compiler, needed: frozenset[str]
     on = " AND ".join(text for text, _ in pairs)
     return (
         f"SELECT * FROM ({compiler.text(rows.rows, used)}) AS l {rows.kind.value} "
-        f"({_cut(compiler, rows, used)}) AS r ON {on or 'TRUE'}"
+        f"({_select_first_public_rows(compiler, rows, used)}) AS r ON {on or 'TRUE'}"
     )
 
 
@@ -85,7 +85,7 @@ def _compared(
     return f"({dialect.render(stored)}) = ({there})", columns(stored)
 
 
-def _cut(compiler: Compiler, rows: JoinedPublic, used: frozenset[str]) -> str:
+def _select_first_public_rows(compiler: Compiler, rows: JoinedPublic, used: frozenset[str]) -> str:
     """The first rows of each key of the public table, which is read once."""
     name, public = compiler.dialect.identifier, rows.public
     listed = [column for column in columns_of(public) if column in used]

@@ -112,7 +112,7 @@ class RowWeights:
             return f"r AS a LEFT JOIN ({over}) AS b ON a.o = b.o"
         grouped = "WHERE cell IS NOT NULL GROUP BY o, cell"
         counted = f"SELECT o, cell, COUNT(*) AS n FROM {crowd} {grouped}"
-        summed = f"CAST(SUM({self._held(dialect)}) OVER (PARTITION BY o) AS BIGINT)"
+        summed = f"CAST(SUM({self._limit_rows_of_group(dialect)}) OVER (PARTITION BY o) AS BIGINT)"
         beside = f"SELECT o, cell, n, {summed} AS t FROM ({counted}) AS q"
         over = f"SELECT o, cell, {self._share(dialect)} AS w FROM ({beside}) AS q"
         return (
@@ -140,7 +140,7 @@ class RowWeights:
     def _whole(self, dialect: Dialect) -> str:
         return dialect.literal(self.rows << self.places)
 
-    def _held(self, dialect: Dialect) -> str:
+    def _limit_rows_of_group(self, dialect: Dialect) -> str:
         """As how many rows the ``n`` of a group count, before those of other groups do."""
         most = dialect.literal(self.rows_per_group)
         return f"CASE WHEN n > {most} THEN {most} ELSE n END"
@@ -150,7 +150,7 @@ class RowWeights:
         every = dialect.whole_quotient(self._whole(dialect), "t")
         full = dialect.literal(1 << self.places)
         share = f"CASE WHEN t > {self.rows} THEN {every} ELSE {full} END"
-        part = dialect.whole_quotient(f"({share}) * ({self._held(dialect)})", "n")
+        part = dialect.whole_quotient(f"({share}) * ({self._limit_rows_of_group(dialect)})", "n")
         return f"CASE WHEN n > {self.rows_per_group} OR t > {self.rows} THEN {part} END"
 
     def is_linear(self, most: int, places: int) -> bool:
@@ -158,7 +158,7 @@ class RowWeights:
         most <<= max(self.places, places)
         return self.places <= places and most * max(self.rows, 1) < _FITS
 
-    def counted(self, text: str, most: int, places: int, dialect: Dialect) -> str:
+    def weigh_contribution(self, text: str, most: int, places: int, dialect: Dialect) -> str:
         """What a row contributes, at its weight, in steps of 2**-places, cut towards zero.
 
         ``text`` is within ``most`` either way, and ``most * 2**places`` fits 62 bits. Without a

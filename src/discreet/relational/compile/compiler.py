@@ -80,7 +80,7 @@ class Compiler:
                 listed.append(f"{self.one_zero(expression)} AS {name(output.name)}")
                 clamped = name(output.name)
                 if isinstance(expression, Call | Case):
-                    clamped = self.dialect.held(clamped, output.domain)
+                    clamped = self.dialect.restrict_to_domain(clamped, output.domain)
                     computed = computed or clamped != name(output.name)
                 held.append(f"{clamped} AS {name(output.name)}")
         if below is not None and above is not None:

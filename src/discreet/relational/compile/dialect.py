@@ -113,7 +113,7 @@ class Dialect(ABC):
         To TEXT, values of any type can be cast.
         """
 
-    def read(self, text: str, source: DataType, kind: DataType) -> str:
+    def convert_stored_value(self, text: str, source: DataType, kind: DataType) -> str:
         """A stored value in the kind that was declared: numbers too large are infinite."""
         return self.cast(text, source, kind)
 
@@ -192,7 +192,7 @@ class Dialect(ABC):
                 text = f"CASE WHEN {self.bytes}({text}) <= {TEXT_LIMIT} THEN {text} END"
             else:
                 text = self.tidy(text, kind)
-            text = self.read(text, kind, domain.kind)
+            text = self.convert_stored_value(text, kind, domain.kind)
         if domain.empty:
             return f"CAST(NULL AS {self.types[domain.kind]})"
         if domain.values is not None and set(domain.values) != {False, True}:
@@ -236,7 +236,7 @@ class Dialect(ABC):
         )
         return f"CAST({clamped} AS {self.types[domain.kind]})"
 
-    def held(self, text: str, domain: ColumnDomain) -> str:
+    def restrict_to_domain(self, text: str, domain: ColumnDomain) -> str:
         """A computed number clamped to its interval, a day or moment outside of it NULL.
 
         Facts that are right make this nothing but a repetition.

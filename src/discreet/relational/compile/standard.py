@@ -27,7 +27,7 @@ def nonzero(domain: ColumnDomain, text: str) -> str:
     return f"CASE WHEN {text} = 0 THEN NULL ELSE {text} END"
 
 
-def _cut(dialect: Dialect, call: Call, first: str, second: str) -> str:
+def _render_whole_quotient(dialect: Dialect, call: Call, first: str, second: str) -> str:
     return dialect.whole_quotient(first, nonzero(call.args[1].domain, second))
 
 
@@ -210,7 +210,7 @@ STANDARD: Mapping[str, Template] = {
     "multiply": "({0} * {1})",
     "square": "({0} * {0})",
     "divide": "({0} / {1})",
-    "cut": _cut,
+    "cut": _render_whole_quotient,
     "remainder": _remainder,
     "negate": "(-{0})",
     "abs": "ABS({0})",

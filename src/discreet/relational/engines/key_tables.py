@@ -85,7 +85,7 @@ class KeyTables:
         return before[kinds]
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold_keys(self) -> Iterator[None]:
         """Keys named inside, by this thread, are not dropped before the end."""
         if getattr(self._here, "names", None) is not None:
             yield

@@ -70,7 +70,7 @@ class ColumnTotals:
         low, high = ([float(getattr(t, end)) for t in self.totals] for end in ("low", "high"))
         return low, high
 
-    def asked(self, *, needed: str | None, label: str | None) -> str:
+    def write_question_for_sums(self, *, needed: str | None, label: str | None) -> str:
         """The question for sums: rows without ``needed`` are left out, sums are by ``label``."""
         # Whole numbers are read as real ones, whose grid is finer than their bounds.
         real = [" * 1.0" if total.whole else "" for total in self.totals]
@@ -106,7 +106,9 @@ class BoundedColumns:
         label: str | None = None,
     ) -> BoundedColumns:
         """Columns within these bounds, over rows that have ``needed``, by values of ``label``."""
-        query = columns.translated(translate, columns.asked(needed=needed, label=label))
+        query = columns.translated(
+            translate, columns.write_question_for_sums(needed=needed, label=label)
+        )
         found = zip(_totals(query), *bounds, strict=True)
         totals = tuple(_on_grid(total, low, high) for total, low, high in found)
         require_size(query, totals)
@@ -137,7 +139,7 @@ class BoundedColumns:
     def keys(self) -> KeySet:
         """The label's values, listed beforehand; refused where they would have to be found."""
         keys = self.query.keys
-        return keys if isinstance(keys, KeySet) else keys.found(keys.blocks[0].entries)
+        return keys if isinstance(keys, KeySet) else keys.make_public_keys(keys.blocks[0].entries)
 
     @property
     def person(self) -> Person | None:

@@ -126,21 +126,21 @@ def _sortable(row: Sequence[object]) -> tuple[tuple[bool, Any], ...]:
 
 def keys_to_dict(keys: tuple[tuple[object, ...], ...]) -> list[list[object]]:
     """Discovered keys as plain JSON: days and moments say which they are."""
-    return [[_written(value) for value in key] for key in keys]
+    return [[_write_key_value(value) for value in key] for key in keys]
 
 
 def keys_from_dict(plain: Sequence[Sequence[Any]]) -> tuple[tuple[object, ...], ...]:
     """What :func:`keys_to_dict` wrote."""
-    return tuple(tuple(map(_read, key)) for key in plain)
+    return tuple(tuple(map(_read_key_value, key)) for key in plain)
 
 
-def _written(value: object) -> object:
+def _write_key_value(value: object) -> object:
     if isinstance(value, datetime):
         return {"moment": value.isoformat()}
     return {"day": value.isoformat()} if isinstance(value, date) else value
 
 
-def _read(plain: Any) -> object:
+def _read_key_value(plain: Any) -> object:
     if not isinstance(plain, dict):
         return plain
     if "moment" in plain:

@@ -70,7 +70,7 @@ def aggregate_exactly(
     with engine.snapshot():  # tables of keys are named inside
         made = statements or Statements.of(query, (*linear, *ranks), person, engine, salt=salt)
         for run in made.runs:
-            found.update(run.found())
+            found.update(run.compute_exact_numbers())
     size = len(linear)
     return ExactAggregates(
         tuple(found[number] for number in range(size)),
@@ -183,7 +183,7 @@ class _Run:
         """What it measures."""
         return self.contributions.measures
 
-    def found(self) -> dict[int, NDArray[Any]]:
+    def compute_exact_numbers(self) -> dict[int, NDArray[Any]]:
         """Exact numbers by cell, or by cell and candidate."""
         cell, *fetched = self.engine.numbers(self._run_text())
         (first, *_) = self.measures
@@ -337,13 +337,15 @@ class _WeightedRun(_Run):
     @cached_property
     def text(self) -> str:
         """A SELECT of the cell's number and the weighted sums."""
-        return self._written(everybody)
+        return self._write_weighted_sums(everybody)
 
     def _run_text(self) -> str:
         """The same, in the engine's own words for tables of their size."""
         private = [scan.table for scan in scans(self.query.rows) if scan.private]
         crowd = partial(self.engine.crowd, private)
-        return self.text if self._weights.looks_at(crowd) == "r" else self._written(crowd)
+        return (
+            self.text if self._weights.looks_at(crowd) == "r" else self._write_weighted_sums(crowd)
+        )
 
     @cached_property
     def _weights(self) -> RowWeights:
@@ -356,7 +358,7 @@ class _WeightedRun(_Run):
         """Each person's rows; the cell is NULL where the keys of a row are not declared."""
         return self.contributions.placed(self.engine.dialect.code)
 
-    def _written(self, crowd: Crowd) -> str:
+    def _write_weighted_sums(self, crowd: Crowd) -> str:
         weights = self._weights
         if isinstance(self.measures[0], CountPeople):
             return self._of_presence(weights, crowd)
@@ -377,7 +379,8 @@ class _WeightedRun(_Run):
         """Rows beside the weight that each of them has."""
         dialect = self.engine.dialect
         each = [
-            weights.counted(self._each(n), *size, dialect) for n, size in enumerate(self._sizes)
+            weights.weigh_contribution(self._each(n), *size, dialect)
+            for n, size in enumerate(self._sizes)
         ]
         before, source = weights.beside(owned, dialect, crowd)
         return before + self._by_cell(each, source)
@@ -396,7 +399,7 @@ class _WeightedRun(_Run):
         added = [f"SUM({text}) AS c{number}" for number, text in enumerate(each) if text]
         source = weights.by_person(f"({self.contributions.text()}) AS a", added, dialect)
         weighed = [
-            weights.counted(text or "a.n", *size, dialect)
+            weights.weigh_contribution(text or "a.n", *size, dialect)
             for text, size in zip(each, self._sizes, strict=True)
         ]
         summed = self._summed(weighed)

@@ -128,7 +128,7 @@ class RowContributions:
     def _contents(self) -> dict[int, tuple[str, frozenset[str]]]:
         """What a row brings to each measure, as text, and the columns it reads."""
         found = {
-            number: self._content(self._named(measure))
+            number: self._content(self._use_named_argument(measure))
             for number, measure in enumerate(self.measures)
         }
         return {number: content for number, content in found.items() if content is not None}
@@ -143,7 +143,7 @@ class RowContributions:
         )
         return {each: Column(f"e{n}", each.domain) for n, each in enumerate(computed)}
 
-    def _named(self, measure: Measure) -> Measure:
+    def _use_named_argument(self, measure: Measure) -> Measure:
         """The measure of a named argument; what is said about it is not believed any more."""
         if isinstance(measure, CountPeople) or measure.argument not in self._computed:
             return measure
@@ -205,7 +205,7 @@ class RowContributions:
             return expression
         return stored_category(expression, self.rows, self.compiler.dialect) or expression
 
-    def _found(self, expression: Expression) -> tuple[Scan, Field] | None:
+    def _find_field_of_column(self, expression: Expression) -> tuple[Scan, Field] | None:
         """The table and field of a plain column."""
         if not isinstance(expression, Column) or not self.rows.as_stored:
             return None
@@ -229,7 +229,9 @@ class RowContributions:
                 return f"({text}) - ({centre})", columns(argument)
             case Ranks(argument, low, step, size):
                 domain = ColumnDomain(DataType.INTEGER, 0, size - 1, None, declared=True)
-                nearest: Expression = Call(SUBTRACT, (self._held(argument), Literal(low)))
+                nearest: Expression = Call(
+                    SUBTRACT, (self._clamp_whole_number(argument), Literal(low))
+                )
                 if step != 1 or argument.domain.kind is not DataType.INTEGER:
                     scaled = Call(DIVIDE, (nearest, Literal(step)))
                     nearest = Call(FLOOR, (Call(ADD, (scaled, Literal(0.5))),))
@@ -237,10 +239,10 @@ class RowContributions:
                 return dialect.clean_number(text, domain), columns(argument)
         raise TypeError(type(measure).__name__)
 
-    def _held(self, argument: Expression) -> Expression:
+    def _clamp_whole_number(self, argument: Expression) -> Expression:
         """A whole number inside its interval, so that no difference from it can overflow."""
         domain = argument.domain
-        if domain.kind is not DataType.INTEGER or self._found(argument) is not None:
+        if domain.kind is not DataType.INTEGER or self._find_field_of_column(argument) is not None:
             return argument
         low, high = Literal(domain.low), Literal(domain.high)
         return Case(
@@ -250,7 +252,7 @@ class RowContributions:
     def _steps(self, total: Total) -> tuple[str, frozenset[str]]:
         """Whole steps within ``total.steps()``, whatever the argument holds: the last clamp."""
         dialect, argument = self.compiler.dialect, total.argument
-        found = self._found(argument)
+        found = self._find_field_of_column(argument)
         if total.whole:
             text = dialect.render(argument)
             if found is None or not _within(found[1].domain, total):

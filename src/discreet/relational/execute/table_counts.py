@@ -284,7 +284,7 @@ def _within(rows: PlanNode, blocks: Sequence[Block]) -> PlanNode:
     """
     together: list[Expression] = []
     parts = 0
-    for condition in map(_listed, blocks):
+    for condition in map(_build_key_condition, blocks):
         size = getattr(condition, "nodes", 1)
         if together and parts + size >= MAX_NODES:
             rows, together, parts = Filtered(rows, _all(together)), [], 0
@@ -293,7 +293,7 @@ def _within(rows: PlanNode, blocks: Sequence[Block]) -> PlanNode:
     return Filtered(rows, _all(together)) if together else rows
 
 
-def _listed(block: Block) -> Expression:
+def _build_key_condition(block: Block) -> Expression:
     """That a key is one of its block's values."""
     (key,) = block.expressions
     known: Expression = Call(IS_NOT_NULL, (key,))

@@ -90,7 +90,7 @@ def _divide(left: float, right: float) -> float:
     return math.nan if right == 0 else left / right
 
 
-def _cut(left: int, right: int) -> int | None:
+def _divide_towards_zero(left: int, right: int) -> int | None:
     if right == 0:
         return None
     quotient = abs(left) // abs(right)
@@ -102,7 +102,7 @@ def _remainder(left: End, right: End) -> End | None:
         return None
     if isinstance(left, float) or isinstance(right, float):
         return math.fmod(left, right)
-    return left - right * (_cut(left, right) or 0)
+    return left - right * (_divide_towards_zero(left, right) or 0)
 
 
 def _cut_reach(first: Interval, second: Interval) -> Interval:
@@ -118,7 +118,7 @@ def _cut_end(left: End, right: End) -> End:
         return 0
     if math.isinf(left):
         return left if right > 0 else -left
-    return _cut(int(left), int(right)) or 0
+    return _divide_towards_zero(int(left), int(right)) or 0
 
 
 def _remainder_reach(first: Interval, second: Interval) -> Interval:
@@ -169,7 +169,12 @@ DIVIDE = Function(
     finite=lambda *domain: is_finite(_quotient(*map(interval, domain))),
     carries=frozenset({0}),
 )
-CUT = Function("cut", accept=_accept_whole("//"), result=_whole_or_real(_cut_reach), compute=_cut)
+CUT = Function(
+    "cut",
+    accept=_accept_whole("//"),
+    result=_whole_or_real(_cut_reach),
+    compute=_divide_towards_zero,
+)
 REMAINDER = Function(
     "remainder",
     accept=_accept_remainder,

@@ -40,7 +40,7 @@ def part(name: str) -> Function:
     >>> part("isodow").apply([date(2024, 1, 7)], DataType.INTEGER)
     7
     """
-    least, most, compute = _PARTS[_known("part", name, PARTS)]
+    least, most, compute = _PARTS[_require_known_name("part", name, PARTS)]
 
     def result(domain: ColumnDomain) -> ColumnDomain:
         if name == "year":
@@ -63,7 +63,7 @@ def truncated(unit: str) -> Function:
     >>> truncated("week").apply([date(2024, 1, 7)], DataType.DATE)
     datetime.date(2024, 1, 1)
     """
-    _known("unit", unit, UNITS)
+    _require_known_name("unit", unit, UNITS)
 
     def result(domain: ColumnDomain) -> ColumnDomain:
         low, high = (
@@ -89,7 +89,7 @@ def difference(unit: str) -> Function:
     >>> difference("month").apply([date(2024, 1, 31), date(2024, 2, 1)], DataType.INTEGER)
     1
     """
-    _known("unit", unit, UNITS)
+    _require_known_name("unit", unit, UNITS)
 
     def result(first: ColumnDomain, second: ColumnDomain) -> ColumnDomain:
         (first_low, first_high), (second_low, second_high) = limits(first), limits(second)
@@ -188,7 +188,7 @@ def next_start(unit: str, at: Any) -> Any:
         return None
 
 
-def _known(what: str, name: str, names: tuple[str, ...]) -> str:
+def _require_known_name(what: str, name: str, names: tuple[str, ...]) -> str:
     if name not in names:
         raise InvalidParameter(
             code="bad_argument",

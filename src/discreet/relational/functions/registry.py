@@ -54,7 +54,9 @@ def _plain(function: Function, low: int = 1, high: int | None = None) -> Functio
     return FunctionEntry(lambda: function, frozenset(), low, low if high is None else high)
 
 
-def _made(make: Callable[..., Function], constants: set[int], low: int, high: int) -> FunctionEntry:
+def _make_entry_with_constants(
+    make: Callable[..., Function], constants: set[int], low: int, high: int
+) -> FunctionEntry:
     return FunctionEntry(make, frozenset(constants), low, high)
 
 
@@ -62,7 +64,7 @@ def _round(digits: int = 0) -> Function:
     return rounding.rounded_to(digits) if digits != 0 else rounding.ROUND
 
 
-def _named(unit: object) -> str:
+def _normalise_unit_name(unit: object) -> str:
     """Units are written in any case, and in the plural."""
     name = str(unit).lower()
     return {
@@ -86,7 +88,7 @@ _ENTRIES: dict[str, FunctionEntry] = {
     "ceil": _plain(rounding.CEIL),
     "ceiling": _plain(rounding.CEIL),
     "trunc": _plain(rounding.TRUNC),
-    "round": _made(_round, {1}, 1, 2),
+    "round": _make_entry_with_constants(_round, {1}, 1, 2),
     "sqrt": _plain(powers.SQRT),
     "ln": _plain(powers.LN),
     "log": _plain(powers.LOG10),
@@ -105,25 +107,31 @@ _ENTRIES: dict[str, FunctionEntry] = {
     "upper": _plain(UPPER),
     "length": _plain(LENGTH),
     "reverse": _plain(REVERSE),
-    **dict.fromkeys(_MATCHING, _made(matches, {1}, 2, 2)),
+    **dict.fromkeys(_MATCHING, _make_entry_with_constants(matches, {1}, 2, 2)),
     "concat": _plain(CONCAT, 1, MAX_JOINED),
     "starts_with": _plain(STARTS_WITH, 2),
     "prefix": _plain(STARTS_WITH, 2),
     "ends_with": _plain(ENDS_WITH, 2),
     "suffix": _plain(ENDS_WITH, 2),
     "contains": _plain(CONTAINS, 2),
-    "substring": _made(substring, {1, 2}, 2, 3),
-    "right": _made(text_parts.right, {1}, 2, 2),
-    "lpad": _made(lambda *given: text_parts.padded("leading", *given), {1, 2}, 2, 3),
-    "rpad": _made(lambda *given: text_parts.padded("trailing", *given), {1, 2}, 2, 3),
-    "split_part": _made(text_parts.split_part, {1, 2}, 3, 3),
+    "substring": _make_entry_with_constants(substring, {1, 2}, 2, 3),
+    "right": _make_entry_with_constants(text_parts.right, {1}, 2, 2),
+    "lpad": _make_entry_with_constants(
+        lambda *given: text_parts.padded("leading", *given), {1, 2}, 2, 3
+    ),
+    "rpad": _make_entry_with_constants(
+        lambda *given: text_parts.padded("trailing", *given), {1, 2}, 2, 3
+    ),
+    "split_part": _make_entry_with_constants(text_parts.split_part, {1, 2}, 3, 3),
     "position": _plain(text_parts.POSITION, 2),
     "strpos": _plain(text_parts.POSITION, 2),
     "instr": _plain(text_parts.POSITION, 2),
-    "left": _made(lambda length: substring(1, length), {1}, 2, 2),
-    "replace": _made(replaced, {1, 2}, 3, 3),
+    "left": _make_entry_with_constants(lambda length: substring(1, length), {1}, 2, 2),
+    "replace": _make_entry_with_constants(replaced, {1, 2}, 3, 3),
     **{
-        name: _made(lambda letters=" ", side=side: trimmed(side, letters), {1}, 1, 2)
+        name: _make_entry_with_constants(
+            lambda letters=" ", side=side: trimmed(side, letters), {1}, 1, 2
+        )
         for name, side in _SIDES.items()
     },
     **{name: _plain(part(name)) for name in PARTS},
@@ -132,12 +140,18 @@ _ENTRIES: dict[str, FunctionEntry] = {
     "dayofmonth": _plain(part("day")),
     "dayofyear": _plain(part("doy")),
     "weekofyear": _plain(part("week")),
-    "date_part": _made(lambda name: part(_named(name)), {0}, 2, 2),
-    "date_trunc": _made(lambda unit: truncated(_named(unit)), {0}, 2, 2),
-    "date_diff": _made(lambda unit: difference(_named(unit)), {0}, 3, 3),
+    "date_part": _make_entry_with_constants(
+        lambda name: part(_normalise_unit_name(name)), {0}, 2, 2
+    ),
+    "date_trunc": _make_entry_with_constants(
+        lambda unit: truncated(_normalise_unit_name(unit)), {0}, 2, 2
+    ),
+    "date_diff": _make_entry_with_constants(
+        lambda unit: difference(_normalise_unit_name(unit)), {0}, 3, 3
+    ),
     "make_date": _plain(MAKE_DATE, 3),
-    "bin": _made(binned, {1, 2, 3}, 4, 4),
-    "width_bucket": _made(bucket, {1, 2, 3}, 4, 4),
+    "bin": _make_entry_with_constants(binned, {1, 2, 3}, 4, 4),
+    "width_bucket": _make_entry_with_constants(bucket, {1, 2, 3}, 4, 4),
 }
 
 FUNCTIONS: Mapping[str, FunctionEntry] = _ENTRIES

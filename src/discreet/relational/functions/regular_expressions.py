@@ -62,7 +62,7 @@ class Letters:
             start = max(start, high + 1)
         return [*found, *([(start, _LAST)] if start <= _LAST else [])]
 
-    def written(self) -> str:
+    def write_letter_set(self) -> str:
         """In the words that all engines share."""
         if not self.others and len(self.ranges) == 1 and self.ranges[0][0] == self.ranges[0][1]:
             return _letter(self.ranges[0][0])
@@ -82,16 +82,16 @@ class LetterTimes:
     most: int | None = 1
     kept: bool = False
 
-    def written(self, mark: str) -> str:
+    def write_pattern(self, mark: str) -> str:
         """In all engines' words; ``mark`` stands after what never gives a letter back."""
         times = (self.least, self.most)
         if times == (1, 1):
-            return self.letters.written()
+            return self.letters.write_letter_set()
         sign = {(0, 1): "?", (0, None): "*", (1, None): "+"}.get(times)
         if sign is None:
             end = "" if self.most is None else self.most
             sign = f"{{{self.least}}}" if self.least == self.most else f"{{{self.least},{end}}}"
-        return f"{self.letters.written()}{sign}{mark if self.kept else ''}"
+        return f"{self.letters.write_letter_set()}{sign}{mark if self.kept else ''}"
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,11 @@ class Group:
 
     branches: tuple[tuple[LetterTimes | Group, ...], ...]
 
-    def written(self, mark: str) -> str:
+    def write_pattern(self, mark: str) -> str:
         """In all engines' words, without a number of its own."""
-        inside = "|".join("".join(each.written(mark) for each in seq) for seq in self.branches)
+        inside = "|".join(
+            "".join(each.write_pattern(mark) for each in seq) for seq in self.branches
+        )
         return f"(?:{inside})"
 
 
@@ -118,13 +120,13 @@ class RegularExpression:
     def text(self, first: str, last: str, mark: str = "") -> str:
         """In an engine's words for both ends of a text, and for what never comes back."""
         return "|".join(
-            f"{first if begins else ''}{''.join(each.written(mark) for each in items)}"
+            f"{first if begins else ''}{''.join(each.write_pattern(mark) for each in items)}"
             f"{last if ends else ''}"
             for begins, items, ends in self.branches
         )
 
 
-def read(pattern: str) -> RegularExpression:
+def parse_pattern(pattern: str) -> RegularExpression:
     """A pattern in this language; any other is refused, with a reason."""
     if type_of_value(pattern) is not DataType.TEXT or not 0 < len(pattern) <= MAX_PATTERN:
         raise _refused(pattern, f"a pattern of 1 to {MAX_PATTERN} letters")
@@ -137,7 +139,7 @@ def matches(pattern: str) -> Function:
     >>> matches("^[A-Z]{2}-[0-9]+$").apply(["AB-17"], DataType.BOOLEAN)
     True
     """
-    compiled = re.compile(read(pattern).text(r"\A", r"\Z", "+"))
+    compiled = re.compile(parse_pattern(pattern).text(r"\A", r"\Z", "+"))
     return Function(
         "regexp_matches",
         accept=takes("regexp_matches", DataType.TEXT),
@@ -156,11 +158,11 @@ class _Reading:
     def whole(self) -> RegularExpression:
         branches = []
         while True:
-            begins = self._taken("^")
+            begins = self._take_sign_if_next("^")
             items = self._sequence(0)
-            ends = self._taken("$")
-            branches.append((begins, _kept(items, last=True), ends))
-            if not self._taken("|"):
+            ends = self._take_sign_if_next("$")
+            branches.append((begins, _mark_possessive_repeats(items, last=True), ends))
+            if not self._take_sign_if_next("|"):
                 break
         if self.at < len(self.pattern):
             raise self._fault(wanted="^ and $ at the ends, and brackets in pairs")
@@ -175,7 +177,7 @@ class _Reading:
     def _sequence(self, depth: int) -> tuple[Item, ...]:
         items: list[Item] = []
         while self.at < len(self.pattern) and self.pattern[self.at] not in "|)$^":
-            if self._taken("("):
+            if self._take_sign_if_next("("):
                 items.append(self._group(depth + 1))
                 continue
             items.append(self._repetition(self._one()))
@@ -184,18 +186,18 @@ class _Reading:
     def _group(self, depth: int) -> Group:
         if depth > _DEEPEST:
             raise self._fault(wanted=f"brackets at most {_DEEPEST} deep")
-        if self._taken("?") and not self._taken(":"):
+        if self._take_sign_if_next("?") and not self._take_sign_if_next(":"):
             raise self._fault(wanted="no (?...) but (?:...)")
         branches = [self._sequence(depth)]
-        while self._taken("|"):
+        while self._take_sign_if_next("|"):
             branches.append(self._sequence(depth))
-        if not self._taken(")") or not all(branches):
+        if not self._take_sign_if_next(")") or not all(branches):
             raise self._fault(wanted="brackets in pairs, with something inside")
         if self.at < len(self.pattern) and self.pattern[self.at] in "*+?{":
             raise self._fault(wanted="repetitions of one letter or class, not of a group")
         if len(branches) > MAX_BRANCHES:
             raise self._fault(wanted=f"at most {MAX_BRANCHES} alternatives")
-        return Group(tuple(_kept(each, last=False) for each in branches))
+        return Group(tuple(_mark_possessive_repeats(each, last=False) for each in branches))
 
     def _repetition(self, letters: Letters) -> LetterTimes:
         least, most = 1, 1
@@ -248,7 +250,7 @@ class _Reading:
         return Letters(((ord(letter), ord(letter)),))
 
     def _class(self) -> Letters:
-        others, ranges, first = self._taken("^"), list[Range](), True
+        others, ranges, first = self._take_sign_if_next("^"), list[Range](), True
         while self.at < len(self.pattern) and (self.pattern[self.at] != "]"):
             if self.pattern[self.at] == "[":
                 raise self._fault(wanted=r"\[ inside of brackets")
@@ -264,7 +266,7 @@ class _Reading:
             else:
                 ranges += low
             first = False
-        if first or not self._taken("]"):
+        if first or not self._take_sign_if_next("]"):
             raise self._fault(wanted="a class in brackets, with something inside")
         return Letters(tuple(ranges), others)
 
@@ -278,7 +280,7 @@ class _Reading:
             raise self._fault(wanted=r"\D, \W and \S outside of brackets")
         return found.ranges
 
-    def _taken(self, sign: str) -> bool:
+    def _take_sign_if_next(self, sign: str) -> bool:
         found = self.pattern[self.at : self.at + 1] == sign
         self.at += found
         return found
@@ -295,7 +297,7 @@ def _ranges(name: str) -> tuple[Range, ...]:
     }[name]
 
 
-def _kept(items: tuple[Item, ...], *, last: bool) -> tuple[Item, ...]:
+def _mark_possessive_repeats(items: tuple[Item, ...], *, last: bool) -> tuple[Item, ...]:
     """Repetitions that need not give anything back are marked; ``last``: nothing follows."""
     made: list[Item] = []
     for place, item in enumerate(items):

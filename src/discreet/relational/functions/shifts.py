@@ -53,11 +53,11 @@ def shifted(amount: int, unit: str) -> Function:
         return ColumnDomain(domain.kind, low=low, high=high)
 
     def bound(end: Any, clock: time) -> Any:
-        after = None if end is None else moved(end)
+        after = None if end is None else shift_one_value(end)
         return _last_days(end, after, clock) if unit == "month" else after
 
-    def moved(at: Any) -> Any:
-        return _moved(at, amount, unit)
+    def shift_one_value(at: Any) -> Any:
+        return _shift_day_or_moment(at, amount, unit)
 
     second = unit == "second"
     return Function(
@@ -66,12 +66,12 @@ def shifted(amount: int, unit: str) -> Function:
         if second
         else takes_calendar("interval"),
         result=result,
-        compute=moved,
+        compute=shift_one_value,
         parameters=(amount, unit),
     )
 
 
-def _moved(at: Any, amount: int, unit: str) -> Any:
+def _shift_day_or_moment(at: Any, amount: int, unit: str) -> Any:
     try:
         if unit == "month":
             place = at.year * 12 + at.month - 1 + amount

@@ -129,7 +129,9 @@ def question_texts(query: Query) -> tuple[CanonicalText, CanonicalText]:
     private = private_part(query)
     common = (private.rows, private.unit, private.keys, private.key_places)
     ready = {id(part): CanonicalText.of(part) for part in common}
-    whole, measured = (_told(each, FORMS[type(each)], ready) for each in (query, private))
+    whole, measured = (
+        _write_all_fields(each, FORMS[type(each)], ready) for each in (query, private)
+    )
     return CanonicalText(whole), CanonicalText(measured)
 
 
@@ -148,13 +150,12 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
     form = FORMS.get(kind)
     if form is not None:
         if isinstance(value, DataType | JoinKind | Numbering):
-            return f"{form.tag}.{value.written}"
-        return _shared(value, form) if kind in _SHARED else _told(value, form)
+            return f"{form.tag}.{value.identity_name}"
+        return _shared(value, form) if kind in _SHARED else _write_all_fields(value, form)
     if isinstance(value, Column | Literal | Call | Case):
         domain = value.domain  # the rest of them follows from the columns, which the scans tell
-        return (
-            f"expression/1({canonical(value)},{domain.kind.written},{domain.low!r},{domain.high!r})"
-        )
+        known = f"{domain.kind.identity_name},{domain.low!r},{domain.high!r}"
+        return f"expression/1({canonical(value)},{known})"
     if isinstance(value, tuple | list):
         return f"({','.join([canonical_text(each) for each in value])})"
     if isinstance(value, dict | Mapping):
@@ -171,7 +172,9 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
     raise LookupError(type(value).__name__)  # it needs a form in `tags.py`, or would be left out
 
 
-def _told(value: object, form: Form, ready: Mapping[int, CanonicalText] = _NOTHING) -> str:
+def _write_all_fields(
+    value: object, form: Form, ready: Mapping[int, CanonicalText] = _NOTHING
+) -> str:
     """All fields by their written names; ``ready`` are texts by the identity of their parts.
 
     The numbers of a spend stand as they are, however they were written; its unit is named apart.
@@ -180,14 +183,14 @@ def _told(value: object, form: Form, ready: Mapping[int, CanonicalText] = _NOTHI
     listed, inside = _LISTS.get(type(value)), []
     for name, part in form.parts(value):
         if name == listed:
-            text: object = _listed(part)
+            text: object = _write_plain_values(part)
         else:
             text = one(ready.get(id(part), part) if ready else part)
         inside.append(f"{name}={text}")
     return f"{form.tag}({','.join(inside)})"
 
 
-def _listed(values: object) -> str:
+def _write_plain_values(values: object) -> str:
     """The text of a list of plain values; that of a long one, such as a public column's, is kept.
 
     By the very object: lists that are equal may be written differently, as 1 and True are.
@@ -197,4 +200,4 @@ def _listed(values: object) -> str:
 
 def _shared(value: object, form: Form) -> str:
     """The text of what many questions have in common."""
-    return _WRITTEN.of(value, lambda each: _told(each, form))
+    return _WRITTEN.of(value, lambda each: _write_all_fields(each, form))

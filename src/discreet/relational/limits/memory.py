@@ -51,12 +51,12 @@ _JOINS = 4
 def require_rows(rows: PlanNode) -> None:
     """Refuse a plan with a step at which there are too many rows of one unit."""
     limit = _JOINS * MAX_JOINED_ROWS
-    most = max(made(rows).values())
+    most = max(count_rows_by_step(rows).values())
     if most > limit:
         raise too_many(most, limit)
 
 
-def made(rows: PlanNode) -> dict[int, int]:
+def count_rows_by_step(rows: PlanNode) -> dict[int, int]:
     """Rows that each step makes of one unit, by the step's identity.
 
     Those that a person has in a table are not made.
@@ -89,10 +89,10 @@ def require_room(
         for measure in aggregate.measures
         if isinstance(measure, CountValues)
     ]
-    steps = made(rows)
+    steps = count_rows_by_step(rows)
     last = steps[id(rows)] * sum(part.domain.letters for part in (*_keys(keys), *counted))
-    named = frozenset(_named((rows, _keys(keys), tuple(aggregates))))
-    found = max(last, *_held(rows, named, steps), 0)
+    named = frozenset(_find_read_columns((rows, _keys(keys), tuple(aggregates))))
+    found = max(last, *_count_held_letters(rows, named, steps), 0)
     if found > MAX_HELD:
         raise InvalidParameter(
             code="too_much_text",
@@ -104,7 +104,9 @@ def require_room(
         )
 
 
-def _held(rows: PlanNode, named: frozenset[str], number: Mapping[int, int]) -> Iterator[int]:
+def _count_held_letters(
+    rows: PlanNode, named: frozenset[str], number: Mapping[int, int]
+) -> Iterator[int]:
     """What each step holds of its inputs, and of what it computes.
 
     Joins on another key are left out: how many rows they let through is the owner's declaration.
@@ -153,7 +155,7 @@ def _keys(keys: KeySet | DiscoveredKeys) -> tuple[Expression, ...]:
     return tuple(key for block in keys.blocks for key in block.expressions)
 
 
-def _named(part: object) -> Iterator[str]:
+def _find_read_columns(part: object) -> Iterator[str]:
     """The columns that are read anywhere, but for a text that is read to be unnested."""
     waiting = [part]
     while waiting:
@@ -172,7 +174,7 @@ def _named(part: object) -> Iterator[str]:
             waiting += parts_of(part)
 
 
-def written(step: object) -> int:
+def count_written_letters(step: object) -> int:
     """Letters of text computed for one row by all expressions in a plan or a question.
 
     Columns and constants are not written anew; equal expressions of one step are written once.
@@ -182,7 +184,7 @@ def written(step: object) -> int:
 
 def require_short(step: object) -> None:
     """Refuse a question that writes more text for a row than any may."""
-    found = written(step)
+    found = count_written_letters(step)
     if found > MAX_WRITTEN:
         raise InvalidParameter(
             code="too_much_text",

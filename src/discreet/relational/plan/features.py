@@ -52,7 +52,7 @@ class Feature(ABC):
         """A column that numbers the rows of each owner, where the feature needs one."""
         return None
 
-    def counted(self, dialect: Dialect, owner: str, rank: str) -> str | None:
+    def write_count_window(self, dialect: Dialect, owner: str, rank: str) -> str | None:
         """A window that :meth:`ranked` reads as ``{rank}n``, where it needs one."""
         return None
 
@@ -343,7 +343,7 @@ def per_person(rows: PerPerson, compiler: Compiler, needed: frozenset[str]) -> s
         if output.name not in needed:
             continue
         used |= {column.name for column in feature.reads}
-        counted = feature.counted(dialect, by, f"f{place}")
+        counted = feature.write_count_window(dialect, by, f"f{place}")
         counts += [] if counted is None else [f"f{place}n"]
         windows += [] if counted is None else [f"{counted} AS f{place}n"]
         rank = feature.ranked(dialect, by, f"f{place}")

@@ -107,7 +107,7 @@ class DiscoveredKeys:
         """Refused as well."""
         raise _unknown(self)
 
-    def found(self, entries: tuple[tuple[object, ...], ...]) -> KeySet:
+    def make_public_keys(self, entries: tuple[tuple[object, ...], ...]) -> KeySet:
         """The keys that were named, as public ones."""
         return KeySet((Block(self.expressions, entries),))
 

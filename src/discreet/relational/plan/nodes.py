@@ -31,7 +31,7 @@ class JoinKind(Enum):
     LEFT = "LEFT JOIN"
 
     @property
-    def written(self) -> str:
+    def identity_name(self) -> str:
         """The name in identities, fixed for ever, whatever the join is called here."""
         return {JoinKind.INNER: "INNER", JoinKind.LEFT: "LEFT"}[self]
 

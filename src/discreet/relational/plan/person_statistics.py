@@ -139,7 +139,7 @@ class MostFrequent(OfColumn):
         """Those of the argument."""
         return self.argument.domain
 
-    def counted(self, dialect: Dialect, owner: str, rank: str) -> str | None:
+    def write_count_window(self, dialect: Dialect, owner: str, rank: str) -> str | None:
         """How many rows have the value of a row; none have NULL."""
         value = dialect.identifier(self.argument.name)
         return f"COUNT({value}) OVER (PARTITION BY {owner}, {value})"

@@ -47,7 +47,7 @@ class Numbering(Enum):
     DENSE_RANK = "dense_rank"
 
     @property
-    def written(self) -> str:
+    def identity_name(self) -> str:
         """The name in identities, fixed for ever."""
         return self.value
 

@@ -37,7 +37,7 @@ class Division:
     values: tuple[object, ...]
     assignment: Assignment
 
-    def kept(self, scan: Scan, rows: PlanNode, value: object) -> PartitionFilter:
+    def keep_part_of_scan(self, scan: Scan, rows: PlanNode, value: object) -> PartitionFilter:
         """One part of what a scan reads."""
         own = {
             name: Column(scan.column(name.removeprefix(f"{self.prefix}.")), domain)
@@ -118,7 +118,7 @@ class Scope:
         rows: PlanNode = scan
         for division, value in self.within:
             if division.table == scan.table:
-                rows = division.kept(scan, rows, value)
+                rows = division.keep_part_of_scan(scan, rows, value)
         return rows
 
 

@@ -261,13 +261,15 @@ def _approximate(
     divided = split.epsilons(_weights(parts, choices))
     left = epsilon * sum(divided[: len(parts)], Fraction(0))
 
-    def made(reading: Reading) -> Allocation:
+    def allocate_for_reading(reading: Reading) -> Allocation:
         if isinstance(reading, PureDP) or not parts:
             return laplace
         gaussian = _joint(parts, left, spend.delta, randomness, split)  # type: ignore[arg-type]
         return Allocation(gaussian, laplace.choices, gaussian[0].mechanism.event)
 
-    return least_error(readings(spend), made, lambda each: split.error(parts, each.noised))
+    return least_error(
+        readings(spend), allocate_for_reading, lambda each: split.error(parts, each.noised)
+    )
 
 
 def _joint(

@@ -121,7 +121,7 @@ class PlannedBatch:
         numbers: dict[tuple[str, str, str], int] = {}
         return tuple(
             tuple(
-                numbers.setdefault(_known(planned.query, part.measure), len(numbers))
+                numbers.setdefault(_identify_measure(planned.query, part.measure), len(numbers))
                 for part in planned.parts
             )
             for planned in self._alone
@@ -168,7 +168,9 @@ class PlannedBatch:
             ]
         )
 
-    def _counted(self, power: int) -> tuple[list[float], list[tuple[QuantileChoice, ...]]]:
+    def _weigh_parts_and_choices(
+        self, power: int
+    ) -> tuple[list[float], list[tuple[QuantileChoice, ...]]]:
         """Parts and choices by what their error counts: cells, and shares if asked alone."""
         counted, chosen = [0.0] * len(self._first), []
         for planned, slots, factor in zip(self._alone, self.slots, self.importance, strict=True):
@@ -187,12 +189,12 @@ class PlannedBatch:
     def _choices(self) -> list[tuple[QuantileChoice, ...]]:
         """What is chosen by rank, question by question."""
         concentrated = isinstance(self.spend, ZCDP | ApproxZCDP | RenyiDP)
-        return self._counted(1 if concentrated else 2)[1]
+        return self._weigh_parts_and_choices(1 if concentrated else 2)[1]
 
     @cached_property
     def allocation(self) -> Allocation:
         """The split of the spend over everything."""
-        by_epsilon, by_rho = (tuple(self._counted(power)[0]) for power in (2, 1))
+        by_epsilon, by_rho = (tuple(self._weigh_parts_and_choices(power)[0]) for power in (2, 1))
         split = JointSplit(self.families, by_epsilon, by_rho)
         choices = [choice for each in self._choices for choice in each]
         return allocate(self.parts, choices, self.spend, self.randomness, split)
@@ -283,7 +285,7 @@ class PlannedBatch:
             for place, slot in enumerate(self.slots[number]):
                 if self._first[slot] == (number, place):
                     linear[slot] = planned.noisy(exact.linear[place], self.allocation.noised[slot])
-            ranks = tuple(counts[self.asked(number)] for counts in exact.ranks)
+            ranks = tuple(counts[self.find_asked_cells(number)] for counts in exact.ranks)
             chosen.append(planned.chosen(replace(exact, ranks=ranks)))
         return Drawn(tuple(linear[slot] for slot in range(len(linear))), tuple(chosen))
 
@@ -297,7 +299,10 @@ class PlannedBatch:
         """The noisy values of each question, cell by cell as it was asked."""
         return tuple(
             MeasuredValues(
-                tuple(drawn.linear[slot][self.asked(self._first[slot][0])] for slot in slots),
+                tuple(
+                    drawn.linear[slot][self.find_asked_cells(self._first[slot][0])]
+                    for slot in slots
+                ),
                 drawn.chosen[number],
             )
             for number, slots in enumerate(self.slots)
@@ -344,7 +349,7 @@ class PlannedBatch:
         shape = tuple(len(block.entries) for block in whole_keys(keys).blocks)
         return list(axes_of(keys)), shape
 
-    def asked(self, number: int) -> NDArray[np.int64]:
+    def find_asked_cells(self, number: int) -> NDArray[np.int64]:
         """Which of the measured cells of a question were asked for."""
         keys = public_keys(self.questions[number])
         if not self._whole[number]:
@@ -352,7 +357,7 @@ class PlannedBatch:
         return cells_among(keys, whole_keys(keys))
 
 
-def _known(query: Query, measure: Linear) -> tuple[str, str, str]:
+def _identify_measure(query: Query, measure: Linear) -> tuple[str, str, str]:
     return canonical_text(query.rows), canonical_text(query.keys), canonical_text(measure)
 
 

@@ -120,7 +120,7 @@ class Discovering(PlannedQuery):
         return frozenset({CountPeople(), *one_row})
 
     @cached_property
-    def counted(self) -> Linear | None:
+    def published_measure(self) -> Linear | None:
         """The measure that the rule publishes beside the names, if the question asks for it."""
         every = {m for aggregate in self.query.aggregates for m in aggregate.measures}
         wanted: tuple[Linear, ...] = (CountPeople(), CountRows())
@@ -174,7 +174,7 @@ class Discovering(PlannedQuery):
         if isinstance(spend, ApproxZCDP):
             return ConcentratedThreshold(rho=spend.rho, **common)
         assert isinstance(spend, ApproxDP)
-        plan = plan_names if self.counted is None else plan_counts
+        plan = plan_names if self.published_measure is None else plan_counts
         return plan(epsilon=spend.epsilon, **common)
 
     @cached_property
@@ -215,7 +215,7 @@ class Discovering(PlannedQuery):
         kept = self.rule.release(found.people)
         entries, order = found.entries(kept.chosen)
         linear, chosen = self._rest(entries, database)
-        if self.counted is not None:
+        if self.published_measure is not None:
             assert kept.counts is not None
             linear = (*linear, kept.counts[order])
         return MeasuredValues(linear, chosen, entries)
@@ -252,7 +252,7 @@ class Discovering(PlannedQuery):
 
     def _about(self, entries: tuple[tuple[object, ...], ...]) -> Query:
         assert self.sought is not None
-        return replace(self.query, keys=self.sought.found(entries))
+        return replace(self.query, keys=self.sought.make_public_keys(entries))
 
     def preflight(self, database: Database) -> None:
         """Choose among no keys and write the text, so that what cannot be done is known now."""

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 class PlannedLeftOut:
     """A report with its spend. ``about`` is the question, ``whole`` what both cost together."""
 
-    asked: LeftOut
+    requested_report: LeftOut
     about: PlannedQuery
     spend: Guarantee
     whole: Guarantee
@@ -100,7 +100,7 @@ class PlannedLeftOut:
         """In how many groups a person is counted as cut, at most."""
         if self.step is not None:
             return 1
-        asked, about = self.asked.groups_at_most, self.about
+        asked, about = self.requested_report.groups_at_most, self.about
         if asked is not None:
             return min(asked, about.cells)
         person = add_remove(about.query.unit) if about.person is None else about.person
@@ -123,7 +123,7 @@ class PlannedLeftOut:
     @property
     def rows_at_most(self) -> int | None:
         """The cap on rows of one person; None where none are counted, or none can be left out."""
-        return self.asked.rows_at_most if self.limits.leave_rows else None
+        return self.requested_report.rows_at_most if self.limits.leave_rows else None
 
     @cached_property
     def allocation(self) -> Allocation:
@@ -146,7 +146,7 @@ class PlannedLeftOut:
         places = [item.places or 0 for item in self.allocation.noised]
         return LeftOutCaps(self.groups, self.rows_at_most, places[0], places[-1])
 
-    def counted(self, query: Query) -> Query:
+    def make_report_query(self, query: Query) -> Query:
         """The question whose rows are looked at: by its keys; of a step, in all."""
         if self.step is None:
             return query
@@ -157,7 +157,11 @@ class PlannedLeftOut:
     def release(self, query: Query, database: Database) -> tuple[NDArray[Any], ...]:
         """Noisy numbers by cell, in steps. Reads data; ``query`` has every key known."""
         exactly = left_out_exactly(
-            self.counted(query), self.limits, self.caps, database.engine, salt=integer(SYSTEM, 62)
+            self.make_report_query(query),
+            self.limits,
+            self.caps,
+            database.engine,
+            salt=integer(SYSTEM, 62),
         )
         noised = self.allocation.noised
         return tuple(
@@ -166,9 +170,9 @@ class PlannedLeftOut:
 
     def texts(self, database: Database) -> list[str]:
         """What the engine would run, with a salt of zero."""
-        query = self.counted(self.about.query)
+        query = self.make_report_query(self.about.query)
         if isinstance(query.keys, DiscoveredKeys):
-            query = replace(query, keys=query.keys.found(stand_in(query.keys)))
+            query = replace(query, keys=query.keys.make_public_keys(stand_in(query.keys)))
         return [left_out_statement(query, self.limits, self.caps, database.engine)]
 
     def preflight(self, database: Database) -> None:
@@ -181,7 +185,7 @@ class PlannedLeftOut:
         """How wrong each number will be."""
         return tuple(
             Count(part.measure).expected(name, self, confidence)  # type: ignore[arg-type]
-            for part, (name, _) in zip(self.parts, self.named(), strict=True)
+            for part, (name, _) in zip(self.parts, self.name_report_columns(), strict=True)
         )
 
     def noise(self, measure: Linear) -> Noised:
@@ -192,7 +196,7 @@ class PlannedLeftOut:
         """Nothing is chosen by rank."""
         raise LookupError(type(aggregate).__name__)
 
-    def named(self) -> tuple[tuple[str, Noised], ...]:
+    def name_report_columns(self) -> tuple[tuple[str, Noised], ...]:
         """The columns of the report with their noise; "at least" where a cap can hold them down."""
         people = "people" if self._everywhere else "people_at_least"
         return tuple(zip((people, "rows_at_least"), self.allocation.noised, strict=False))
@@ -269,23 +273,23 @@ def _first_step(rows: PlanNode) -> Bounded | Limited | None:
 class PlannedReports:
     """The reports of a batch: one for each question on which a limit can act, else None."""
 
-    asked: LeftOut
+    requested_report: LeftOut
     planned: tuple[PlannedLeftOut | None, ...]
     whole: Guarantee
 
     @property
-    def _bought(self) -> list[PlannedLeftOut]:
+    def _paid_reports(self) -> list[PlannedLeftOut]:
         return [report for report in self.planned if report is not None]
 
     @property
     def events(self) -> tuple[Event, ...]:
         """What each of them costs."""
-        return tuple(report.event for report in self._bought)
+        return tuple(report.event for report in self._paid_reports)
 
     @property
     def charges(self) -> tuple[tuple[Guarantee, tuple[Event, ...]], ...]:
         """An equal part of the share for each."""
-        return tuple(charge for report in self._bought for charge in report.charges)
+        return tuple(charge for report in self._paid_reports for charge in report.charges)
 
     def release(self, database: Database) -> tuple[tuple[NDArray[Any], ...], ...]:
         """The noisy numbers of each; none where there is no report. Reads data."""
@@ -296,7 +300,7 @@ class PlannedReports:
 
     def preflight(self, database: Database) -> None:
         """Find out what cannot be done before anything is paid."""
-        for report in self._bought:
+        for report in self._paid_reports:
             report.preflight(database)
 
 

@@ -28,7 +28,7 @@ class Report(Protocol):
     """A measurement beside that of a question, with its share of the spend."""
 
     @property
-    def asked(self) -> LeftOut:
+    def requested_report(self) -> LeftOut:
         """What was wished for."""
 
     @property
@@ -57,7 +57,7 @@ class Reports(Protocol):
     """The reports of a batch, some of its questions having none."""
 
     @property
-    def asked(self) -> LeftOut:
+    def requested_report(self) -> LeftOut:
         """What was wished for."""
 
     @property

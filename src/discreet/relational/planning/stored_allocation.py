@@ -38,8 +38,8 @@ BY_MEASURE = 2
 def allocated(planned: PlannedQuery) -> dict[str, Any]:
     """The grid and noise of each measure, the epsilon of each choice, and the whole event."""
     counted = None
-    if isinstance(planned, Discovering) and planned.counted is not None:
-        counted = planned.noised(planned.counted)[1].distribution.to_dict()
+    if isinstance(planned, Discovering) and planned.published_measure is not None:
+        counted = planned.noised(planned.published_measure)[1].distribution.to_dict()
     return _plain(
         form=FORM,
         linear=_linear(planned.allocation.noised),
@@ -97,8 +97,8 @@ def by_measure(planned: PlannedQuery, told: Mapping[str, Any]) -> dict[str, Any]
 def measure_order(planned: PlannedQuery) -> dict[str, Any]:
     """Which measure each of the noisy values belongs to, as they are kept."""
     measures = [part.measure for part in planned.parts]
-    if isinstance(planned, Discovering) and planned.counted is not None:
-        measures.append(planned.counted)
+    if isinstance(planned, Discovering) and planned.published_measure is not None:
+        measures.append(planned.published_measure)
     return {
         "linear": [_digest(measure) for measure in measures],
         "chosen": [[_digest(aggregate) for aggregate in group] for group in planned.choosing],

@@ -61,7 +61,7 @@ class Ranking(PlannedQuery):
         return aggregate.additive
 
     @cached_property
-    def counted(self) -> Person | None:
+    def bounded_person(self) -> Person | None:
         """Whose rows are cut, and how: people are counted once in each of all their keys."""
         if self.person is None or not isinstance(self.measure, CountPeople):
             return self.person
@@ -125,13 +125,15 @@ class Ranking(PlannedQuery):
             self.query,
             [self.measure],
             [],
-            self.counted,
+            self.bounded_person,
             database.engine,
             salt=integer(SYSTEM, 62),
         )
-        return MeasuredValues((), (), self._named(np.asarray(exactly.linear[0], dtype=np.int64)))
+        return MeasuredValues(
+            (), (), self._choose_top_keys(np.asarray(exactly.linear[0], dtype=np.int64))
+        )
 
-    def _named(self, counts: Any) -> tuple[tuple[object, ...], ...]:
+    def _choose_top_keys(self, counts: Any) -> tuple[tuple[object, ...], ...]:
         left, first = np.arange(len(counts)), []
         for _ in range(self.picks):
             place = self.choice.release(counts[left])
@@ -161,7 +163,7 @@ class Ranking(PlannedQuery):
 
     def texts(self, database: Database) -> list[str]:
         """What the engine would run, with a salt of zero."""
-        return statements(self.query, [self.measure], self.counted, database.engine)
+        return statements(self.query, [self.measure], self.bounded_person, database.engine)
 
 
 def ranking(planned: PlannedQuery) -> PlannedQuery:

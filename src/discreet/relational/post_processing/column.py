@@ -31,18 +31,18 @@ def numbers_column(name: str, values: Sequence[Value], confidence: float) -> Rel
     noisy = [isinstance(value, Estimate | Ratio | Contrast | Stated | Derived) for value in values]
     if not any(noisy):
         exact = [0 if number is None else number for number in shown]
-        return ReleasedColumn.given(
+        return ReleasedColumn.from_given_values(
             name, shown, interval=Ends(tuple(exact), tuple(exact)), note=EXACT
         )
     if sum(_terms(value) for value in values) > MAX_TERMS:
         note = f"computed from released values; more than {MAX_TERMS:,} noises: no interval"
-        return ReleasedColumn.given(name, shown, interval=None, note=note)
+        return ReleasedColumn.from_given_values(name, shown, interval=None, note=note)
     ends = _Intervals(confidence).of(values)
     lower, upper = tuple(low for low, _ in ends), tuple(high for _, high in ends)
     if not any(math.isfinite(end) for pair in ends for end in pair):
         note = "computed from released values whose notes say how wrong they may be"
-        return ReleasedColumn.given(name, shown, interval=None, note=note)
-    return ReleasedColumn.given(
+        return ReleasedColumn.from_given_values(name, shown, interval=None, note=note)
+    return ReleasedColumn.from_given_values(
         name,
         shown,
         interval=Ends(lower, upper),
@@ -53,7 +53,7 @@ def numbers_column(name: str, values: Sequence[Value], confidence: float) -> Rel
 def places_column(name: str, values: Sequence[Value]) -> ReleasedColumn:
     """Ranks and numbers of rows, which depend on the order that noise left."""
     shown = [_number(point(value)) for value in values]
-    return ReleasedColumn.given(name, shown, interval=None, note=PLACES)
+    return ReleasedColumn.from_given_values(name, shown, interval=None, note=PLACES)
 
 
 class _Intervals:

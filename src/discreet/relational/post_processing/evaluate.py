@@ -54,7 +54,7 @@ def _rows_of(table: TableNode, answers: Sequence[Rows]) -> Rows:  # noqa: PLR091
             return _grouped(table, answers)
         case WindowedAnswer():
             rows = rows_of(table.source, answers)
-            seen = [_named(row) for row in rows]
+            seen = [_name_row_values(row) for row in rows]
             more = [windowed(window, seen) for window in table.windows]
             return [(*row, *added) for row, *added in zip(rows, *more, strict=True)]
         case Joined():
@@ -65,24 +65,24 @@ def _rows_of(table: TableNode, answers: Sequence[Rows]) -> Rows:  # noqa: PLR091
             return _arranged(table, answers)
 
 
-def _named(row: tuple[Value, ...]) -> dict[str, Value]:
+def _name_row_values(row: tuple[Value, ...]) -> dict[str, Value]:
     return {f"c{place}": value for place, value in enumerate(row)}
 
 
 def _holds(condition: Expression | None, row: tuple[Value, ...]) -> bool:
-    return condition is None or compute(condition, _named(row)) is True
+    return condition is None or compute(condition, _name_row_values(row)) is True
 
 
 def _projected(table: Projected, answers: Sequence[Rows]) -> Rows:
     found: Rows = []
-    for row in map(_named, rows_of(table.source, answers)):
+    for row in map(_name_row_values, rows_of(table.source, answers)):
         if table.condition is None or compute(table.condition, row) is True:
             found.append(tuple(compute(each, row) for each in table.expressions))
     return found
 
 
 def _grouped(table: GroupedAnswer, answers: Sequence[Rows]) -> Rows:
-    rows = [_named(row) for row in rows_of(table.source, answers)]
+    rows = [_name_row_values(row) for row in rows_of(table.source, answers)]
     keyed = [tuple(point(compute(key, row)) for key in table.keys) for row in rows]
     found: Rows = []
     for chosen in table.sets:
@@ -178,7 +178,11 @@ def _arranged(table: Arranged, answers: Sequence[Rows]) -> Rows:
         keys = {
             place: sort_key(
                 [
-                    (point(compute(term.expression, _named(row))), term.sign, term.nulls_first)
+                    (
+                        point(compute(term.expression, _name_row_values(row))),
+                        term.sign,
+                        term.nulls_first,
+                    )
                     for term in table.order
                 ]
             )

@@ -25,7 +25,7 @@ from discreet.relational.functions.function import Function
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Column, Expression, Literal
-from discreet.release.draws import ANYWHERE, CONFIDENCE, Range, Released, cut
+from discreet.release.draws import ANYWHERE, CONFIDENCE, Range, Released, cut_interval_to_range
 from discreet.release.estimate import FAR, Contrast, Estimate, Ratio, is_far, width_of
 
 
@@ -83,7 +83,7 @@ class Derived:
         if noise is not None:
             width = width_of(noise, confidence)
             within = self.image(tuple(source.within for source in self.sources))
-            return cut((self.value - width, self.value + width), within)
+            return cut_interval_to_range((self.value - width, self.value + width), within)
         each = 1 - (1 - confidence) / len(self.sources)
         return self.image(tuple(source.interval(confidence=each) for source in self.sources))
 

@@ -188,7 +188,7 @@ def source_of(
 ) -> TableSource:
     """The source a user means by a path or an object in memory."""
     if isinstance(value, str | Path):
-        return _named(_file(Path(value), table), names)
+        return _set_column_names(_file(Path(value), table), names)
     if names is not None:
         raise _names(type(value).__name__)
     if isinstance(value, TableSource):
@@ -215,7 +215,7 @@ def _entry(status: os.stat_result) -> tuple[int, int, int, int]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _named(source: TableSource, names: Sequence[str] | None) -> TableSource:
+def _set_column_names(source: TableSource, names: Sequence[str] | None) -> TableSource:
     """The source with the names of its columns, for text files that have no header."""
     if names is None:
         return source
@@ -227,7 +227,7 @@ def _named(source: TableSource, names: Sequence[str] | None) -> TableSource:
         case CSVFile():
             return replace(source, names=given)
         case Files(parts=parts) if isinstance(parts[0], CSVFile):
-            made: Any = tuple(_named(part, given) for part in parts)
+            made: Any = tuple(_set_column_names(part, given) for part in parts)
             return replace(source, parts=made)
     raise _names(type(source).__name__)
 

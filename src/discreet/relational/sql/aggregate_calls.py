@@ -31,7 +31,7 @@ class AggregateCall:
     descending: bool = False
 
 
-def marked(tree: exp.Expression) -> exp.Expression:
+def mark_aggregate_calls(tree: exp.Expression) -> exp.Expression:
     """The tree with calls by the name of an aggregate as aggregates."""
     named = [node for node in tree.find_all(exp.Anonymous) if node.name.upper() in NAMES]
     for node in named:
@@ -46,7 +46,7 @@ def called(name: str, *arguments: exp.Expression) -> exp.Expression:
     """The call of a function of the registry, as the parser would have read it."""
     assert name in NAMES
     made: Any = exp.func(name, *arguments, dialect="duckdb")
-    return marked(made)
+    return mark_aggregate_calls(made)
 
 
 def call_of(node: exp.Expression) -> AggregateCall:

@@ -86,7 +86,7 @@ class _Reading:
     call: AggregateCall
     condition: Expression | None
 
-    def counted(self, node: exp.Expression) -> CountRows | CountPeople | CountValues:
+    def read_count_measure(self, node: exp.Expression) -> CountRows | CountPeople | CountValues:
         condition = self.condition
         if isinstance(node, exp.Star):
             if self.below.padded and condition is None:
@@ -172,7 +172,7 @@ class _Reading:
 _DISTINCT = "Use DISTINCT in FROM (...)."
 
 _READERS: Mapping[Argument, Callable[[_Reading, exp.Expression], object]] = {
-    Argument.COUNTED: _Reading.counted,
+    Argument.COUNTED: _Reading.read_count_measure,
     Argument.CONDITION: _Reading.chosen,
     Argument.NUMBER: _Reading.number,
     Argument.CANDIDATES: _Reading.candidates,

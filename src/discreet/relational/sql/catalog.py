@@ -55,7 +55,7 @@ class Catalog(Protocol):
     def combinations(self, table: str, columns: Sequence[str]) -> Sequence[tuple[object, ...]]:
         """The combinations of values of ``columns`` in a public table, sorted."""
 
-    def listed(self, rows: PlanNode) -> list[tuple[object, ...]]:
+    def list_public_rows(self, rows: PlanNode) -> list[tuple[object, ...]]:
         """The rows of a plan over public tables and constants alone, sorted."""
 
 

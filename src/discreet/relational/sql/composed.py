@@ -56,7 +56,7 @@ def _call(function: Function, *args: Expression) -> Expression:
     return Call(function, args)
 
 
-def _named(number: Expression, names: tuple[str, ...], first: int) -> Expression:
+def _choose_name_by_number(number: Expression, names: tuple[str, ...], first: int) -> Expression:
     """The name of a number, counted from ``first``."""
     branches = tuple(
         (_call(EQUAL, number, Literal(place)), Literal(name))
@@ -72,11 +72,11 @@ def _digits(number: Expression, width: int) -> Expression:
 
 
 def _month_name(at: Expression) -> Expression:
-    return _named(_call(part("month"), at), _MONTHS, 1)
+    return _choose_name_by_number(_call(part("month"), at), _MONTHS, 1)
 
 
 def _day_name(at: Expression) -> Expression:
-    return _named(_call(part("dow"), at), _DAYS, 0)
+    return _choose_name_by_number(_call(part("dow"), at), _DAYS, 0)
 
 
 def _twelve(at: Expression) -> Expression:
@@ -99,9 +99,9 @@ _WRITTEN: Mapping[str, Callable[[Expression], Expression]] = {
     "y": lambda at: _digits(_call(REMAINDER, _call(part("year"), at), Literal(100)), 2),
     "j": lambda at: _digits(_call(part("doy"), at), 3),
     "B": _month_name,
-    "b": lambda at: _named(_call(part("month"), at), _short(_MONTHS), 1),
+    "b": lambda at: _choose_name_by_number(_call(part("month"), at), _short(_MONTHS), 1),
     "A": _day_name,
-    "a": lambda at: _named(_call(part("dow"), at), _short(_DAYS), 0),
+    "a": lambda at: _choose_name_by_number(_call(part("dow"), at), _short(_DAYS), 0),
     "I": lambda at: _digits(_twelve(at), 2),
     "p": lambda at: Case(
         ((_call(LESS, _call(part("hour"), at), Literal(12)), Literal("AM")),), Literal("PM")
@@ -138,7 +138,7 @@ def strptime(text: Expression, form: str) -> Expression:
     clock = [code for code in _CLOCK if code in codes]
     if clock != list(_CLOCK[: len(clock)]):
         raise _format(form, "%H before %M before %S, none left out between them")
-    read = [_read(text, pieces, widths) for widths in _widths(pieces)]
+    read = [_parse_fixed_fields(text, pieces, widths) for widths in _widths(pieces)]
     return read[0] if len(read) == 1 else _call(COALESCE, *read)
 
 
@@ -157,7 +157,9 @@ def _widths(pieces: list[tuple[str, str]]) -> list[dict[str, int]]:
     ]
 
 
-def _read(text: Expression, pieces: list[tuple[str, str]], widths: Mapping[str, int]) -> Expression:
+def _parse_fixed_fields(
+    text: Expression, pieces: list[tuple[str, str]], widths: Mapping[str, int]
+) -> Expression:
     """Fields at fixed places, put together in the one form that CAST reads."""
     fields: dict[str, Expression] = {}
     tests, place = list[Expression](), 1

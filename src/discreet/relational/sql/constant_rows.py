@@ -64,7 +64,7 @@ def constant_rows(node: exp.Expression, steps: Steps) -> SQLRelation:
         kinds, entries = _evaluated(rows) if len({len(row) for row in rows}) == 1 else ([], [])
     else:
         usual = [name or "unnest"]
-        kinds, entries = _listed(node)
+        kinds, entries = _read_list_or_series(node)
     if not kinds or len(named) > len(kinds):
         raise Mismatch(
             code="values_columns",
@@ -124,7 +124,7 @@ def _constant(node: exp.Expression) -> Expression:
     return expression_from(node, resolve)
 
 
-def _listed(node: exp.Expression) -> tuple[list[DataType], Entries]:
+def _read_list_or_series(node: exp.Expression) -> tuple[list[DataType], Entries]:
     """The kind and the rows of a list or of a series."""
     inside = node.this if isinstance(node, exp.Table) else node.expressions
     items = inside if isinstance(inside, list) else [inside]

@@ -49,18 +49,18 @@ _FORMER = {
 def plainly_named(tree: exp.Expression) -> exp.Expression:
     """The tree with ZetaSQL's former names as those of today."""
 
-    def named(node: exp.Expression) -> Any:
+    def rename_former_call(node: exp.Expression) -> Any:
         name = _FORMER.get(node.name.upper()) if isinstance(node, exp.Anonymous) else None
         return node if name is None else exp.func(name, *node.expressions, dialect="duckdb")
 
-    made: exp.Expression = tree.transform(named, copy=False)
+    made: exp.Expression = tree.transform(rename_former_call, copy=False)
     return made
 
 
-def applied(tree: exp.Expression) -> exp.Expression:
+def apply_contribution_bounds(tree: exp.Expression) -> exp.Expression:
     """The tree with rows clamped where they are to be, and bounds of groups as aggregates."""
 
-    def read(node: exp.Expression) -> Any:
+    def rewrite_bounded_call(node: exp.Expression) -> Any:
         named = node.name.upper() if isinstance(node, exp.Anonymous) else ""
         if named not in (PER_ROW, PER_GROUP, CLAMPED) or len(node.expressions) != 3:
             return node
@@ -78,7 +78,7 @@ def applied(tree: exp.Expression) -> exp.Expression:
             "Others take contribution_bounds_per_row.",
         )
 
-    made: exp.Expression = tree.transform(read, copy=False)
+    made: exp.Expression = tree.transform(rewrite_bounded_call, copy=False)
     return made
 
 
@@ -148,7 +148,7 @@ class _Shares:
 
     def key(self, expression: Expression) -> exp.Expression:
         """The column of a key."""
-        return _named(f"key {list(self._keys).index(expression)}")
+        return _make_quoted_column(f"key {list(self._keys).index(expression)}")
 
     def replaced(self, node: exp.Expression) -> exp.Expression | None:
         """What stands for a node over the shares; None where its parts are looked at."""
@@ -166,12 +166,12 @@ class _Shares:
             call, low, high = inside.expressions
             share = self._share(_with_filter(node, call))
             outer = exp.Avg if isinstance(call, exp.Avg) else exp.Sum
-            return outer(this=held(share, low, high))
+            return outer(this=clamp_between_constants(share, low, high))
         distinct = isinstance(inside.this, exp.Distinct)
         if isinstance(inside, exp.Sum | exp.Count | exp.CountIf) and not distinct:
             return exp.Sum(this=self._share(node))
         if isinstance(inside, exp.Count) and node is inside and self._is_person(inside):
-            return exp.Count(this=exp.Distinct(expressions=[_named("person")]))
+            return exp.Count(this=exp.Distinct(expressions=[_make_quoted_column("person")]))
         raise unsupported(
             construct=f"{title(inside)} beside {PER_GROUP.lower()}",
             remedy="It is computed from rows, the other from people's shares of a group: ask for "
@@ -182,7 +182,7 @@ class _Shares:
         part = self._made.feature(node)
         if part not in self._parts:
             self._parts.append(part)
-        return _named(f"share {self._parts.index(part)}")
+        return _make_quoted_column(f"share {self._parts.index(part)}")
 
     def _is_person(self, node: exp.Expression) -> bool:
         counted = node.this.expressions
@@ -192,7 +192,9 @@ class _Shares:
         return isinstance(column, Column) and identifies(column.name, self._made.below.rows)
 
 
-def held(node: exp.Expression, low: exp.Expression, high: exp.Expression) -> exp.Expression:
+def clamp_between_constants(
+    node: exp.Expression, low: exp.Expression, high: exp.Expression
+) -> exp.Expression:
     """A value held between two constants; NULL stays NULL, whatever engines say of LEAST."""
     lifted: Any = exp.func("greatest", node.copy(), low.copy(), dialect="duckdb")
     clamped: Any = exp.func("least", lifted, high.copy(), dialect="duckdb")
@@ -217,7 +219,7 @@ def _each_row(call: exp.Expression, low: exp.Expression, high: exp.Expression) -
         else made.this
     )
     value = first.expressions[0] if isinstance(first, exp.Distinct) else first
-    value.replace(held(value, low, high))
+    value.replace(clamp_between_constants(value, low, high))
     return made
 
 
@@ -240,7 +242,7 @@ def _of_rows(node: exp.Expression) -> exp.Expression | None:
             ifs=[exp.If(this=shown, true=exp.Literal.number(1))], default=exp.Literal.number(0)
         )
     outer = exp.Avg if isinstance(call, exp.Avg) else exp.Sum
-    return _with_filter(node, outer(this=held(value, low, high)))
+    return _with_filter(node, outer(this=clamp_between_constants(value, low, high)))
 
 
 def _with_filter(node: exp.Expression, call: exp.Expression) -> exp.Expression:
@@ -287,7 +289,7 @@ def _title(node: exp.Expression) -> str:
     return str(shown.sql(dialect="duckdb")).lower()[:60]
 
 
-def _named(name: str) -> exp.Expression:
+def _make_quoted_column(name: str) -> exp.Expression:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 

@@ -68,7 +68,7 @@ class Elements:
         """Rows beside the elements of one of their texts; ``conditions`` are those of WHERE."""
         kind, on = _joining(join)
         node = join.this
-        asked = _asked(node)
+        asked = _read_unnest_call(node)
         text = expression_from(asked.text, made.resolve)
         if text.domain.kind is not DataType.TEXT:
             raise InvalidParameter(
@@ -112,7 +112,7 @@ class Elements:
     ) -> tuple[Field, int | None]:
         """What is known of the elements of a text, and how many there are at most."""
         listed = text.domain.values
-        name = _shown(text, rows)
+        name = _name_split_column(text, rows)
         if listed is not None:
             parts = [str(value).split(separator) for value in listed]
             found = dict.fromkeys(part for each in parts for part in each)
@@ -137,7 +137,7 @@ def _field(column: Column, rows: PlanNode) -> Field | None:
     return None if found is None else found[1]
 
 
-def _shown(text: Expression, rows: PlanNode) -> str:
+def _name_split_column(text: Expression, rows: PlanNode) -> str:
     """The column of a table that is split, for a reader."""
     found = [field.name for column in leaves(text) if (field := _field(column, rows)) is not None]
     return found[0] if found else "the text"
@@ -165,7 +165,7 @@ def _joining(join: exp.Join) -> tuple[JoinKind, list[exp.Expression]]:
 _OTHER_SIDE = (Kept.RIGHT, Kept.BOTH)
 
 
-def _asked(node: exp.Unnest) -> _Asked:
+def _read_unnest_call(node: exp.Unnest) -> _Asked:
     """The text and separator of ``UNNEST(string_split(x, ';')[1:5])``."""
     for part, value in node.args.items():
         if value and part not in ("expressions", "alias", "offset", ORDINALITY):

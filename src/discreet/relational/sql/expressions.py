@@ -76,7 +76,9 @@ class _Translation:
         if kind in CALLS:
             name, *keys = CALLS[kind]
             only(node, *keys)
-            return self._named(name, [part for key in keys for part in parts(node, key)], node)
+            return self._translate_call_by_name(
+                name, [part for key in keys for part in parts(node, key)], node
+            )
         handler = _HANDLERS.get(kind)
         if handler is None:
             raise refused(node)
@@ -95,7 +97,7 @@ class _Translation:
         if isinstance(node, exp.And | exp.Or):
             return Call(function, tuple(map(self.of, chain(node))))
         if isinstance(node.expression, exp.Expression) and quantifier(node.expression):
-            return self._listed(node)
+            return self._translate_quantifier(node)
         if isinstance(node, exp.Add | exp.Sub):
             return self._sum(node, function)
         first, second = self.of(node.this), self.of(node.expression)
@@ -124,7 +126,9 @@ class _Translation:
             node, "Write d + INTERVAL 30 DAY, or date_diff('day', a, b) for a difference."
         )
 
-    def _named(self, name: str, nodes: list[exp.Expression], node: exp.Expression) -> Expression:
+    def _translate_call_by_name(
+        self, name: str, nodes: list[exp.Expression], node: exp.Expression
+    ) -> Expression:
         if name in COMPOSED:
             return self._composed(name, COMPOSED[name], nodes, node)
         entry = FUNCTIONS.get(name)
@@ -245,7 +249,7 @@ class _Translation:
         # Whoever is not among the known ones may be the unknown one.
         return found if len(known) == len(listed) else Call(OR, (found, Literal(None)))
 
-    def _listed(self, node: exp.Expression) -> Expression:
+    def _translate_quantifier(self, node: exp.Expression) -> Expression:
         """``x = ANY(ARRAY[...])`` is IN, ``x <> ALL(ARRAY[...])`` is NOT IN."""
         word, values = quantifier(node.expression), quantified(node.expression)
         same = isinstance(node, exp.EQ) and word == "any"
@@ -311,28 +315,32 @@ class _Translation:
         only(node, "this", "expression", "position")
         position = str(node.args.get("position") or "BOTH").upper()
         name = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[position]
-        return self._named(name, [*parts(node, "this"), *parts(node, "expression")], node)
+        return self._translate_call_by_name(
+            name, [*parts(node, "this"), *parts(node, "expression")], node
+        )
 
     def padded(self, node: exp.Expression) -> Expression:
         only(node, "this", "expression", "fill_pattern", "is_left")
         name = "lpad" if node.args.get("is_left") else "rpad"
-        return self._named(name, [part for key in _PADDED for part in parts(node, key)], node)
+        return self._translate_call_by_name(
+            name, [part for key in _PADDED for part in parts(node, key)], node
+        )
 
     def logarithm(self, node: exp.Expression) -> Expression:
         only(node, "this", "expression")
         if node.args.get("expression") is None:
-            return self._named("log", [node.this], node)
+            return self._translate_call_by_name("log", [node.this], node)
         base = self.of(node.this)
         name = {10: "log10", 2: "log2"}.get(base.value) if isinstance(base, Literal) else None  # type: ignore[call-overload]
         if name is None:
             raise refused(
                 node, "Write ln(x), log2(x), log10(x), or ln(x) / ln(base).", "log of a base"
             )
-        return self._named(name, [node.expression], node)
+        return self._translate_call_by_name(name, [node.expression], node)
 
     def anonymous(self, node: exp.Expression) -> Expression:
         only(node, "this", "expressions")
-        return self._named(str(node.this).lower(), list(node.expressions), node)
+        return self._translate_call_by_name(str(node.this).lower(), list(node.expressions), node)
 
     def added(self, node: exp.Expression) -> Expression:
         only(node, "this", "expression")
@@ -349,14 +357,14 @@ class _Translation:
             raise refused(
                 node, "Write regexp_matches(x, 'a'): systems differ in the sign.", "x ~ pattern"
             )
-        return self._named("regexp_matches", [node.this, node.expression], node)
+        return self._translate_call_by_name("regexp_matches", [node.this, node.expression], node)
 
     def extracted(self, node: exp.Expression) -> Expression:
         """``EXTRACT(part FROM d)``; seconds since 1970 are a function of their own."""
         only(node, "this", "expression")
         if isinstance(node.this, exp.Var) and node.this.name.lower() == "epoch":
-            return self._named("epoch", [node.expression], node)
-        return self._named("date_part", [node.this, node.expression], node)
+            return self._translate_call_by_name("epoch", [node.expression], node)
+        return self._translate_call_by_name("date_part", [node.this, node.expression], node)
 
 
 _PADDED = ("this", "expression", "fill_pattern")

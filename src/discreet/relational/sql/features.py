@@ -108,14 +108,14 @@ class Features:
         """The person and the keys are read whatever else is."""
         for value in (self.named, *self.keys):
             if value is not None:
-                self.read(value)
+                self.ensure_value_column(value)
 
     def rows(self) -> PerPerson:
         """A person's rows bounded by what the features read, then the features."""
         outputs = tuple(Output(self._column(i).name, e.domain) for i, e in enumerate(self.content))
         bounded = Bounded(self.bounded, self.below.rows, self.limit, tuple(self.content), outputs)
         features = tuple(self.found)
-        named = None if self.named is None else self.read(self.named)
+        named = None if self.named is None else self.ensure_value_column(self.named)
         own = tuple(
             Output(f"{self.prefix}.{place}", feature.domain(self.limit))
             for place, feature in enumerate(features)
@@ -123,7 +123,7 @@ class Features:
         if not self.keys:
             return PerPerson(self.prefix, bounded, self.limit, named, features, own)
         keyed = tuple(Output(self.key(i).name, key.domain) for i, key in enumerate(self.keys))
-        keys = tuple(self.read(key) for key in self.keys)
+        keys = tuple(self.ensure_value_column(key) for key in self.keys)
         return PerPersonAndKey(
             self.prefix, bounded, self.limit, named, features, (*own, *keyed), keys
         )
@@ -164,7 +164,7 @@ class Features:
             return None
         return self.key(self.keys.index(meant)) if meant in self.keys else None
 
-    def read(self, value: Expression) -> Column:
+    def ensure_value_column(self, value: Expression) -> Column:
         """The column of the bounded rows that holds a value."""
         if value not in self.content:
             self.content.append(value)
@@ -196,24 +196,26 @@ class Features:
 
     def feature(self, node: exp.Expression) -> Expression:
         """The column that stands for an aggregate of a person's rows."""
-        made = self._made(node, None)
+        made = self._translate_feature(node, None)
         if made not in self.found:
             self.found.append(made)
             require_aggregates(len(self.found))
         return Column(f"{self.prefix}.{self.found.index(made)}", made.domain(self.limit))
 
-    def _made(  # noqa: PLR0911, PLR0912 -- one line for each function
+    def _translate_feature(  # noqa: PLR0911, PLR0912 -- one line for each function
         self, node: exp.Expression, condition: Expression | None
     ) -> Feature:
         match node:
             case exp.Filter():
                 where = expression_from(node.expression.this, self.below.resolve)
-                return self._made(node.this, where)
+                return self._translate_feature(node.this, where)
             case exp.Count():
                 return self._count(node, condition)
             case exp.CountIf():
                 chosen = expression_from(node.this, self.below.resolve)
-                return CountedRows(self.read(_where(_where(Literal(1), chosen), condition)))
+                return CountedRows(
+                    self.ensure_value_column(_where(_where(Literal(1), chosen), condition))
+                )
             case exp.Sum() if not isinstance(node.this, exp.Distinct):
                 return Added(self._number(node, condition))
             case exp.Avg() if not isinstance(node.this, exp.Distinct):
@@ -252,7 +254,11 @@ class Features:
         if node.expressions:
             raise unsupported(construct="COUNT(a, b)", remedy="Count one column.")
         if isinstance(node.this, exp.Star) or node.this is None:
-            argument = None if condition is None else self.read(_where(Literal(1), condition))
+            argument = (
+                None
+                if condition is None
+                else self.ensure_value_column(_where(Literal(1), condition))
+            )
             return CountedRows(argument)
         if not isinstance(node.this, exp.Distinct):
             inside = expression_from(node.this, self.below.resolve)
@@ -295,7 +301,7 @@ class Features:
         order = expression_from(node, self.below.resolve)
         if not order.domain.kind.has_bounds:
             raise _clash(outer, "an order of numbers, days or moments")
-        return self.read(_where(order, condition))
+        return self.ensure_value_column(_where(order, condition))
 
     def _value(self, node: exp.Expression, condition: Expression | None) -> Column:
         value = expression_from(node, self.below.resolve)
@@ -306,7 +312,7 @@ class Features:
                 received=node.sql(),
                 remedy="Ask the owner to declare it with dp.Number, dp.Dates or dp.Category.",
             )
-        return self.read(_where(value, condition))
+        return self.ensure_value_column(_where(value, condition))
 
     def _number(self, node: exp.Expression, condition: Expression | None) -> Column:
         value = expression_from(node.this, self.below.resolve)
@@ -315,7 +321,7 @@ class Features:
         if not value.domain.kind.is_number:
             raise _clash(node, "numbers")
         require_bounds(value.domain, node.this.sql())
-        return self.read(_where(value, condition))
+        return self.ensure_value_column(_where(value, condition))
 
 
 def _where(value: Expression, condition: Expression | None) -> Expression:

@@ -126,7 +126,7 @@ class Sources:
             inner=lambda query: self.inner(query, scope),
             tables=lambda select: self.of(select, scope),
         )
-        return lists.applied(made, condition)
+        return lists.replace_public_subqueries(made, condition)
 
     def union(self, node: exp.Union, scope: Mapping[str, Any]) -> SQLRelation:
         """UNION ALL by position; plain UNION is UNION ALL and then DISTINCT."""

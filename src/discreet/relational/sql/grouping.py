@@ -255,7 +255,7 @@ def _combinations(
         stored = [column.name.removeprefix(f"{public.prefix}.") for column in _plain(members)]
         return catalog.combinations(public.table, stored)
     outputs = tuple(Output(f"listed.{place}", key.domain) for place, key in enumerate(members))
-    return catalog.listed(Distinct("listed", public, members, outputs))
+    return catalog.list_public_rows(Distinct("listed", public, members, outputs))
 
 
 def _plain(members: tuple[Expression, ...]) -> list[Column]:

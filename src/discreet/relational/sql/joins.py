@@ -95,7 +95,9 @@ class Joins:
             made = replace(made, columns=(*made.columns[size:], *made.columns[:size]))
         else:
             made = sides(left, right, compared, kept)
-        return replace(made, columns=_merged(made.columns, len(left.columns), compared, kept))
+        return replace(
+            made, columns=_mark_merged_columns(made.columns, len(left.columns), compared, kept)
+        )
 
     def makes_too_many(self, left: SQLRelation, right: SQLRelation) -> bool:
         """Whether two public tables, beside each other row by row, would be too many rows."""
@@ -343,7 +345,7 @@ def has_column(side: SQLRelation, column: exp.Column) -> bool:
     )
 
 
-def _merged(
+def _mark_merged_columns(
     columns: tuple[Visible, ...], size: int, compared: Compared, kept: Kept
 ) -> tuple[Visible, ...]:
     """The columns of a join, of whose left table there are ``size``.

@@ -56,9 +56,9 @@ class LimitedCatalog:
         """As declared: of public tables."""
         return self.declared.combinations(table, columns)
 
-    def listed(self, rows: PlanNode) -> list[tuple[object, ...]]:
+    def list_public_rows(self, rows: PlanNode) -> list[tuple[object, ...]]:
         """As declared: of public tables."""
-        return self.declared.listed(rows)
+        return self.declared.list_public_rows(rows)
 
 
 def limited_catalog(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from discreet.core.unit import Person, add_remove
-from discreet.relational.bounding.derived_limits import Declared, limits_of, told
+from discreet.relational.bounding.derived_limits import Declared, find_differing_limits, limits_of
 from discreet.relational.bounding.person_limits import PersonLimits
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet
 from discreet.relational.plan.nodes import PlanNode, scans
@@ -31,7 +31,7 @@ def limits_asked(
     else:
         expressions = tuple(key for block in keys.blocks for key in block.expressions)
     used = frozenset[str]().union(*map(columns, expressions)) if expressions else None
-    return told(limits_of(rows, declared_in(catalog), used), catalog.unit, rows)
+    return find_differing_limits(limits_of(rows, declared_in(catalog), used), catalog.unit, rows)
 
 
 def declared_rows(rows: PlanNode, declared: Declared) -> int | None:

@@ -32,7 +32,7 @@ CLAMPED = "CLAMPED_BETWEEN"
 _REPORT = "REPORT_FORMAT"
 
 
-def moved(text: str) -> str:
+def move_named_arguments(text: str) -> str:
     """The text with such arguments around their calls; unchanged where there are none."""
     if "=>" not in text and "clamped" not in text.lower() and "report" not in text.lower():
         return text

@@ -423,10 +423,10 @@ class _Composition:
             only_alias(source)
             table = self.table(source.this, scope)
         else:
-            table = self._named(*scope[source.name.lower()])
+            table = self._translate_named_query(*scope[source.name.lower()])
         return SeenTable(table, [(source.alias_or_name, column.name) for column in table.columns])
 
-    def _named(self, node: exp.Expression, scope: Scope) -> TableNode:
+    def _translate_named_query(self, node: exp.Expression, scope: Scope) -> TableNode:
         """The table of a named query, which is translated once, however often it is named.
 
         Where a name stands decides nothing: a query means what it means where it is written. Tables

@@ -120,7 +120,7 @@ class _Trial:
         outputs = tuple(
             Output(f"wanted.{place}", expression.domain) for place, expression in enumerate(wanted)
         )
-        return self.catalog.listed(Distinct("wanted", below, tuple(wanted), outputs))
+        return self.catalog.list_public_rows(Distinct("wanted", below, tuple(wanted), outputs))
 
 
 @dataclass(frozen=True)

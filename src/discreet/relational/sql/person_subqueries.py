@@ -36,11 +36,13 @@ IsPrivate = Callable[[exp.Expression], bool]
 
 def subqueries_joined(select: exp.Select, is_private: IsPrivate) -> exp.Select:
     """The query with a join for each subquery about the person; itself where there is none."""
-    if not (select.args.get("from_") or select.args.get("from")) or not _found(select):
+    if not (select.args.get("from_") or select.args.get("from")) or not _find_outer_subqueries(
+        select
+    ):
         return select
     made: Any = select if select.meta.get(_MOVED) else copied(select)
     joins: list[exp.Expression] = []
-    for node in _found(made):
+    for node in _find_outer_subqueries(made):
         query = _query(node)
         if is_private(query):
             join, shown = _joined(node, query, f"{_HIDDEN} {len(joins)}")
@@ -56,7 +58,7 @@ def is_hidden(qualifier: str) -> bool:
     return qualifier.startswith((_HIDDEN, HIDDEN_ELEMENTS))
 
 
-def _found(select: exp.Select) -> list[Any]:
+def _find_outer_subqueries(select: exp.Select) -> list[Any]:
     """The outermost subqueries of what is selected, grouped by and asked for in WHERE."""
     found: list[Any] = []
     waiting: list[Any] = [*select.expressions, select.args.get("where"), select.args.get("group")]
@@ -135,7 +137,7 @@ def _joined(
     alias = exp.TableAlias(this=exp.to_identifier(name, quoted=True))
     on = exp.EQ(this=outer.copy(), expression=_column("person", name))
     join = exp.Join(this=exp.Subquery(this=query, alias=alias), side="LEFT", on=on)
-    return join, _shown(node, feature, _column("value", name))
+    return join, _write_subquery_value(node, feature, _column("value", name))
 
 
 def _require_identifiers_only(
@@ -179,7 +181,9 @@ def _about_everybody(feature: exp.Expression) -> str:
     return f"A {word} of all rows is a question of its own: ask for it first and write its number. "
 
 
-def _shown(node: exp.Expression, feature: exp.Expression, value: exp.Expression) -> exp.Expression:
+def _write_subquery_value(
+    node: exp.Expression, feature: exp.Expression, value: exp.Expression
+) -> exp.Expression:
     """What a subquery is, where the person has no such rows too."""
     if isinstance(node, exp.Exists | exp.In):
         return exp.Paren(this=exp.Not(this=exp.Is(this=value, expression=exp.Null())))

@@ -85,7 +85,9 @@ def windows_from(
     made = _Windows(below, row_limit(catalog, below), prefix("bounded"), prefix("window"))
     columns = tuple(made.visible(item) for item in _items(select, below))
     qualify = select.args.get("qualify")
-    condition = None if qualify is None else made.expression(_named(qualify.this, select))
+    condition = (
+        None if qualify is None else made.expression(_resolve_window_names(qualify.this, select))
+    )
     rows: PlanNode = made.rows()
     if condition is not None:
         if condition.domain.kind is not DataType.BOOLEAN:
@@ -117,7 +119,7 @@ class _Windows:
         return Windowed(
             self.prefix,
             Bounded(self.bounded, self.below.rows, self.limit, tuple(self.content), outputs),
-            None if named is None else self.read(named),
+            None if named is None else self.ensure_value_column(named),
             tuple(self.found),
             tuple(
                 Output(f"{self.prefix}.{place}", window.domain(self.limit))
@@ -151,11 +153,11 @@ class _Windows:
         def resolve(column: exp.Column) -> Expression:
             if column.table == "!window":
                 return windows[column.name]
-            return self.read(self.below.resolve(column))
+            return self.ensure_value_column(self.below.resolve(column))
 
         return expression_from(copied(node).transform(replaced, copy=False), resolve)
 
-    def read(self, value: Expression) -> Column:
+    def ensure_value_column(self, value: Expression) -> Column:
         """The column of the bounded rows that holds a value."""
         if value not in self.content:
             self.content.append(value)
@@ -168,13 +170,13 @@ class _Windows:
         return isinstance(value, Column) and identifies(value.name, self.below.rows)
 
     def _window(self, node: exp.Window) -> Column:
-        made = self._made(node)
+        made = self._translate_window(node)
         if made not in self.found:
             self.found.append(made)
             require_aggregates(len(self.found))
         return Column(f"{self.prefix}.{self.found.index(made)}", made.domain(self.limit))
 
-    def _made(self, node: exp.Window) -> PersonWindow:
+    def _translate_window(self, node: exp.Window) -> PersonWindow:
         node.args.get("over")  # the word itself
         for name, value in node.args.items():
             if value and name not in ("this", "partition_by", "order", "spec", "over"):
@@ -203,7 +205,9 @@ class _Windows:
                 "identifier, alone or with other columns. Windows over the answer stand at the "
                 "top.",
             )
-        return tuple(self.read(value) for value in values if not self._is_person(value))
+        return tuple(
+            self.ensure_value_column(value) for value in values if not self._is_person(value)
+        )
 
     def _order(self, node: exp.Window) -> tuple[WindowOrder, ...]:
         given = node.args.get("order")
@@ -215,7 +219,7 @@ class _Windows:
                     construct="a window ordered by text or truth values, or NULLS FIRST",
                     remedy="Order by numbers, days or moments; NULL is last.",
                 )
-            terms.append(WindowOrder(self.read(value), bool(term.args.get("desc"))))
+            terms.append(WindowOrder(self.ensure_value_column(value), bool(term.args.get("desc"))))
         return tuple(terms)
 
     def _neighbour(
@@ -287,7 +291,9 @@ class _Windows:
                     construct=f"{title(call)} of what is no number", remedy="Add up numbers."
                 )
             require_bounds(value.domain, inside.sql())
-            return (Added if isinstance(call, exp.Sum) else Averaged)(self.read(value))
+            return (Added if isinstance(call, exp.Sum) else Averaged)(
+                self.ensure_value_column(value)
+            )
         if isinstance(call, exp.Min | exp.Max):
             argument = self._value(inside)
             if argument.domain.kind.has_bounds:
@@ -295,7 +301,7 @@ class _Windows:
         raise unsupported(construct=f"{title(call)} as a window", remedy=_WRITE)
 
     def _value(self, node: exp.Expression) -> Column:
-        return self.read(expression_from(node, self.below.resolve))
+        return self.ensure_value_column(expression_from(node, self.below.resolve))
 
 
 def _items(select: exp.Select, below: SQLRelation) -> list[exp.Expression]:
@@ -303,7 +309,7 @@ def _items(select: exp.Select, below: SQLRelation) -> list[exp.Expression]:
     items: list[exp.Expression] = []
     for item in select.expressions:
         if not item.is_star:
-            items.append(_named(item, select))
+            items.append(_resolve_window_names(item, select))
             continue
         wanted = item.table.lower() if isinstance(item, exp.Column) else ""
         given = item.args.items() if isinstance(item, exp.Star) else ()
@@ -323,7 +329,7 @@ def _items(select: exp.Select, below: SQLRelation) -> list[exp.Expression]:
     return items
 
 
-def _named(node: exp.Expression, select: exp.Select) -> exp.Expression:
+def _resolve_window_names(node: exp.Expression, select: exp.Select) -> exp.Expression:
     """The node with ``OVER w`` as WINDOW w says; aliases of windows as what they stand for."""
     known = {each.name.lower(): each for each in select.args.get("windows") or ()}
     aliases = {

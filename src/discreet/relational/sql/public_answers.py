@@ -34,7 +34,7 @@ Translate = Callable[[], tuple[Callable[[exp.Expression, Mapping[str, Any]], SQL
 def public_listing(catalog: Catalog, translate: Translate) -> Public:
     """What reads an item of FROM, if it is about public tables and constants alone."""
 
-    def listed(source: exp.Expression, scope: Mapping[str, Any]) -> PublicTable | None:
+    def list_public_source(source: exp.Expression, scope: Mapping[str, Any]) -> PublicTable | None:
         take(source)
         relation, steps = translate()
         rows = relation(rewritten(exp.select("*").from_(source.copy()), source), scope)
@@ -45,9 +45,9 @@ def public_listing(catalog: Catalog, translate: Translate) -> Public:
             AnswerColumn(column.name, column.expression.domain.kind, ColumnRole.KEY)
             for column in seen.columns
         ]
-        return columns, catalog.listed(seen.rows)
+        return columns, catalog.list_public_rows(seen.rows)
 
-    return listed
+    return list_public_source
 
 
 def public_relation(table: TableNode, steps: Steps) -> SQLRelation:

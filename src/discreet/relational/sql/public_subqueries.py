@@ -71,7 +71,7 @@ class PublicSubqueries:
     inner: Rows
     tables: Tables
 
-    def applied(
+    def replace_public_subqueries(
         self, made: SQLRelation, condition: exp.Expression
     ) -> tuple[SQLRelation, exp.Expression]:
         """Rows joined with long lists, and the condition with the others written out."""
@@ -82,7 +82,7 @@ class PublicSubqueries:
             if membership is None or not membership.values:
                 parts.append(part.transform(partial(self._written_out, made), copy=False))
                 continue
-            listed = self.catalog.listed(membership.rows(self.steps))
+            listed = self.catalog.list_public_rows(membership.rows(self.steps))
             if len(membership.values) == 1 and len(listed) <= MAX_WRITTEN_OUT:
                 text = _list(membership, listed, made)
                 parts.append(exp.Not(this=exp.paren(text)) if negated else text)
@@ -95,7 +95,7 @@ class PublicSubqueries:
         membership = self._membership(node)
         if membership is None:
             return node
-        listed = self.catalog.listed(membership.rows(self.steps))
+        listed = self.catalog.list_public_rows(membership.rows(self.steps))
         if not membership.values:
             return exp.true() if listed else exp.false()
         if len(membership.values) > 1 or len(listed) > MAX_WRITTEN_OUT:

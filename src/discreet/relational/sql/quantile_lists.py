@@ -59,7 +59,7 @@ def _levels(node: exp.Expression) -> list[str] | None:
     call = node.this if isinstance(node, exp.Filter) else node
     parts = _parts(call)
     if parts is not None:
-        return [_shown(place / parts) for place in range(parts + 1)]
+        return [_format_level(place / parts) for place in range(parts + 1)]
     listed = _list(call)
     if listed is None:
         return None
@@ -70,7 +70,7 @@ def _levels(node: exp.Expression) -> list[str] | None:
             construct="a list of levels that are not constants, or of very many",
             remedy=f"Write QUANTILE(x, [0.25, 0.5, 0.75]), with at most {_MOST} levels.",
         )
-    return list(dict.fromkeys(_shown(float(number(level.name))) for level in given))
+    return list(dict.fromkeys(_format_level(float(number(level.name))) for level in given))
 
 
 def _list(call: exp.Expression) -> exp.Array | None:
@@ -132,5 +132,5 @@ def _place(node: exp.Bracket, size: int) -> int:
     )
 
 
-def _shown(level: float) -> str:
+def _format_level(level: float) -> str:
     return repr(level).removesuffix(".0") if 0 < level < 1 else f"{level:g}"

@@ -162,11 +162,11 @@ def _unread(tree: exp.Expression) -> Iterator[tuple[exp.Expression, str]]:
             if node.meta[_MARK].copied or (not parts.read and isinstance(node.parent, exp.CTE)):
                 continue
             for key, value in parts.items():
-                if given(value) and key not in parts.read:
+                if is_value_present(value) and key not in parts.read:
                     yield node, key
         waiting += children(node)
 
 
-def given(value: object) -> bool:
+def is_value_present(value: object) -> bool:
     """Whether the parser put something there: a node, a word, a mark that is set."""
     return value is not None and value is not False and value not in ([], "")

@@ -21,10 +21,10 @@ import sqlglot
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.sql.aggregate_calls import marked
-from discreet.relational.sql.contribution_bounds import applied, plainly_named
+from discreet.relational.sql.aggregate_calls import mark_aggregate_calls
+from discreet.relational.sql.contribution_bounds import apply_contribution_bounds, plainly_named
 from discreet.relational.sql.dialect import statements
-from discreet.relational.sql.named_arguments import moved
+from discreet.relational.sql.named_arguments import move_named_arguments
 from discreet.relational.sql.named_queries import require_written_out
 from discreet.relational.sql.other_dialects import in_duckdbs_words
 from discreet.relational.sql.plainer import plainer
@@ -52,7 +52,7 @@ def parse(text: str) -> exp.Expression:
             if long
             else 'Write for instance "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward".',
         )
-    text = in_duckdbs_words(moved(text))
+    text = in_duckdbs_words(move_named_arguments(text))
     try:
         read = statements(text)
     except (sqlglot.errors.SqlglotError, RecursionError) as fault:
@@ -66,10 +66,10 @@ def parse(text: str) -> exp.Expression:
         )
     tree = plainer(numbered(read[0], text))
     if has(tree, exp.Anonymous):  # all that these three change
-        tree = applied(marked(plainly_named(tree)))
+        tree = apply_contribution_bounds(mark_aggregate_calls(plainly_named(tree)))
     require_no_hint(tree)
     tree = as_written(tree, text)
-    while isinstance(tree, exp.Subquery) and set(_given(tree)) == {"this"}:
+    while isinstance(tree, exp.Subquery) and set(_list_given_arguments(tree)) == {"this"}:
         tree = tree.this  # (SELECT ...), in brackets
     require_written_out(tree)
     return tree
@@ -87,7 +87,7 @@ def flattened(select: exp.Expression) -> exp.Expression:
         found = _answer(select)
         if found is None:
             break
-        select = _moved(select, *found)
+        select = _merge_outer_query(select, *found)
     return select
 
 
@@ -98,9 +98,9 @@ def _answer(select: exp.Select) -> tuple[exp.Select, str] | None:
     clause = select.args.get("from_") or select.args.get("from")
     source = None if clause is None else clause.this
     inner: object = None
-    if isinstance(source, exp.Subquery) and set(_given(source)) <= {"this", "alias"}:
+    if isinstance(source, exp.Subquery) and set(_list_given_arguments(source)) <= {"this", "alias"}:
         inner = source.this
-    elif isinstance(source, exp.Table) and set(_given(source)) <= {"this", "alias"}:
+    elif isinstance(source, exp.Table) and set(_list_given_arguments(source)) <= {"this", "alias"}:
         inner = _common(select).get(source.name.lower())
     inner = flattened(inner) if isinstance(inner, exp.Select) else None
     if not isinstance(inner, exp.Select) or not _aggregates(inner):
@@ -109,7 +109,7 @@ def _answer(select: exp.Select) -> tuple[exp.Select, str] | None:
     return inner, source.alias_or_name
 
 
-def _moved(select: exp.Select, inner: exp.Select, name: str) -> exp.Select:
+def _merge_outer_query(select: exp.Select, inner: exp.Select, name: str) -> exp.Select:
     take(inner, COPIED)
     take(select, COPIED)
     made = inner.copy()
@@ -126,7 +126,7 @@ def _moved(select: exp.Select, inner: exp.Select, name: str) -> exp.Select:
     _name_aggregates(made)
     columns = {item.alias_or_name.lower(): item for item in made.expressions}
 
-    def seen(node: exp.Expression) -> exp.Expression:
+    def replace_outer_columns(node: exp.Expression) -> exp.Expression:
         return node.copy().transform(lambda part: _replaced(part, columns, name))
 
     items: list[Any] = []
@@ -134,14 +134,16 @@ def _moved(select: exp.Select, inner: exp.Select, name: str) -> exp.Select:
         if item.is_star:
             items += [column.copy() for column in made.expressions]
         else:
-            items.append(exp.alias_(seen(item.unalias()), item.alias_or_name, quoted=True))
+            items.append(
+                exp.alias_(replace_outer_columns(item.unalias()), item.alias_or_name, quoted=True)
+            )
     made.set("expressions", items)
     where = select.args.get("where")
     if where is not None:
-        made.having(seen(where.this), copy=False)
+        made.having(replace_outer_columns(where.this), copy=False)
     for clause in _LAST:
         if select.args.get(clause):
-            made.set(clause, seen(select.args[clause]))
+            made.set(clause, replace_outer_columns(select.args[clause]))
     outer = select.args.get("with_") or select.args.get("with")
     if outer is not None:
         key = "with_" if "with_" in select.args else "with"
@@ -215,7 +217,7 @@ def _aggregates(select: exp.Select) -> bool:
     return grouped or any(item.find(exp.AggFunc) is not None for item in select.expressions)
 
 
-def _given(node: exp.Expression) -> list[str]:
+def _list_given_arguments(node: exp.Expression) -> list[str]:
     return [name for name, value in node.args.items() if value]
 
 

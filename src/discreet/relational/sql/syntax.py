@@ -41,7 +41,7 @@ class TextPlace:
 
 def not_sql(text: str, fault: Exception) -> InvalidParameter:
     """The refusal of a text that the parser could not read."""
-    place, reason = _found(text, fault)
+    place, reason = _locate_fault(text, fault)
     return InvalidParameter(
         code="sql_syntax",
         expectation="one SELECT statement in SQL",
@@ -51,7 +51,7 @@ def not_sql(text: str, fault: Exception) -> InvalidParameter:
     )
 
 
-def _found(text: str, fault: Exception) -> tuple[TextPlace, str]:
+def _locate_fault(text: str, fault: Exception) -> tuple[TextPlace, str]:
     errors = getattr(fault, "errors", None)
     if errors:
         return _of_parser(text, errors[0])

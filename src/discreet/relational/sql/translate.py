@@ -112,7 +112,9 @@ class _Read:
     @classmethod
     def of(cls, text: str) -> _Read:
         """The text parsed, if it was not lately."""
-        return _read_lately(text) if isinstance(text, str) else _read(text)  # refused there
+        return (
+            _read_lately(text) if isinstance(text, str) else _parse_question_text(text)
+        )  # refused there
 
     def tree(self) -> exp.Expression:
         """A tree of one's own to change: the first comes for nothing, others are parsed again."""
@@ -122,14 +124,14 @@ class _Read:
             return parse(self.text)
 
 
-def _read(text: str) -> _Read:
+def _parse_question_text(text: str) -> _Read:
     tree = parse(text)
     size = len(nodes(tree))
     with counted_reading(size):
         return _Read(text, size, over_answers=is_over_answers(tree), trees=[tree])
 
 
-_read_lately = lru_cache(maxsize=8)(_read)
+_read_lately = lru_cache(maxsize=8)(_parse_question_text)
 
 
 def as_written(text: str, catalog: Catalog) -> Query | None:
@@ -376,7 +378,7 @@ class _Translation:
             return made
         made, asked = self.sources.filtered(made, where.this, scope)
         condition = condition_of(expression_from(asked, made.resolve), "WHERE")
-        return replace(made, rows=_kept(made.rows, condition))
+        return replace(made, rows=_filter_by_condition(made.rows, condition))
 
     def _items(self, item: exp.Expression, below: SQLRelation) -> list[Visible]:
         if isinstance(item, exp.Star) or (
@@ -547,7 +549,7 @@ def _choosing(select: exp.Select) -> tuple[str, ...]:
     return ()
 
 
-def _kept(rows: PlanNode, condition: Expression) -> PlanNode:
+def _filter_by_condition(rows: PlanNode, condition: Expression) -> PlanNode:
     return rows if condition == Literal(value=True) else Filtered(rows, condition)
 
 

@@ -67,7 +67,7 @@ def unnest_joined(select: exp.Select) -> None:
     if len({node.sql() for node in listed}) == 1:
         joins = [*joins, exp.Join(this=_hidden(listed[0]), kind="CROSS")]
         for node in listed:
-            _shown(node, select)
+            _replace_unnest_call(node, select)
         if not (select.args.get("from_") or select.args.get("from")):
             select.set("from_", exp.From(this=joins.pop().this))
     if joins or select.args.get("joins"):
@@ -162,7 +162,7 @@ def _hidden(node: exp.Explode) -> exp.Unnest:
     )
 
 
-def _shown(node: exp.Explode, select: exp.Select) -> None:
+def _replace_unnest_call(node: exp.Explode, select: exp.Select) -> None:
     """The column that stands where unnest was called; without a name it is called so."""
     alone = node.parent is select
     column: Any = exp.column(_ELEMENT, table=exp.to_identifier(HIDDEN_ELEMENTS, quoted=True))

@@ -40,7 +40,7 @@ class DataType(Enum):
     TIMESTAMP = "moment"
 
     @property
-    def written(self) -> str:
+    def identity_name(self) -> str:
         """The name in identities, fixed for ever, whatever the kind is called here."""
         return _WRITTEN[self]
 

@@ -229,7 +229,7 @@ def canonical(expression: Expression) -> str:
         case Column(name=name):
             return f"column({name!r})"
         case Literal(value=value, kind=kind):
-            return f"{kind.written.lower() if kind else ''}({value!r})"
+            return f"{kind.identity_name.lower() if kind else ''}({value!r})"
         case Case(args=args):
             return f"case({','.join(map(canonical, args))})"
         case Call(function=function, args=args):
@@ -388,4 +388,4 @@ def _walk(expression: Expression) -> Iterator[Expression]:
 
 
 def _spelled(value: object) -> str:
-    return value.written.lower() if isinstance(value, DataType) else repr(value)
+    return value.identity_name.lower() if isinstance(value, DataType) else repr(value)

@@ -99,7 +99,7 @@ def common_half_width(terms: Terms, alpha: float, unit: float) -> float:
     size = 1 << (2 * reach + 1).bit_length()
     t = np.arange(size // 2 + 1, dtype=np.float64) * (2 * math.pi / (size * unit))
     product = np.ones(size // 2 + 1)
-    for (c, distribution), power in _counted(terms):
+    for (c, distribution), power in _count_equal_terms(terms):
         product *= distribution.characteristic(c * t) ** power
     return _least(np.fft.irfft(product, size), alpha, 1) * unit
 
@@ -114,7 +114,7 @@ def gridded_half_width(terms: Terms, alpha: float) -> float:
     unit = 2 * radius / _GRID
     edges = (np.arange(_GRID // 2 + 1, dtype=np.float64) - 0.5) * unit
     product = np.ones(_GRID // 2 + 1)
-    for (c, distribution), power in _counted(terms):
+    for (c, distribution), power in _count_equal_terms(terms):
         above = distribution.above(edges / abs(c))
         mass = np.zeros(_GRID)
         mass[: _GRID // 2] = above[:-1] - above[1:]
@@ -138,7 +138,7 @@ def _least(mass: Floats, alpha: float, times: int) -> int:
     return int(np.argmax(np.append(reached, True)))
 
 
-def _counted(terms: Terms) -> list[tuple[tuple[float, Distribution], int]]:
+def _count_equal_terms(terms: Terms) -> list[tuple[tuple[float, Distribution], int]]:
     """Equal terms once, with how many there are."""
     counts: dict[tuple[float, Distribution], int] = {}
     for c, distribution in terms:

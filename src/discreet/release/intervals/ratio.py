@@ -245,7 +245,7 @@ class _CoarseTable(_Table):
         upward = self._near(s, n, self.r, *bounds)
         downward = self._near(-s, n, -self.r[::-1], *(bound[::-1] for bound in bounds))
         wanted = upward | downward[::-1]
-        heights = self._found(wanted)
+        heights = self._compute_wanted_heights(wanted)
         return _Table(self.r, heights), self._mirrored(heights)
 
     @staticmethod
@@ -257,7 +257,7 @@ class _CoarseTable(_Table):
         near = (places >= early[:, None] - 1) & (places <= late[:, None])
         return np.asarray(near.any(axis=0))
 
-    def _found(self, wanted: NDArray[np.bool_]) -> Floats:
+    def _compute_wanted_heights(self, wanted: NDArray[np.bool_]) -> Floats:
         """Heights, right where they are wanted, and bounds on the same side elsewhere."""
         around = _largest_around(wanted)
         new = np.flatnonzero(around & np.isnan(self.found))

@@ -68,7 +68,7 @@ def _clamping(measure: Mapping[str, Any]) -> list[str]:
     if not bounds:
         return []
     low, high = bounds
-    inside = f"[{_shown(low)}, {_shown(high)}]"
+    inside = f"[{_format_bound(low)}, {_format_bound(high)}]"
     return [f"{UNKNOWN}: values outside {inside} count as the nearest; none if none are"]
 
 
@@ -93,5 +93,5 @@ def _noise(measure: Mapping[str, Any], level: float) -> str:
     return f"± {width:.4g} in each cell with {percent(level)} confidence, no bias"
 
 
-def _shown(bound: object) -> str:
+def _format_bound(bound: object) -> str:
     return f"{bound:g}" if isinstance(bound, int | float) else str(bound)

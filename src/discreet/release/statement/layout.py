@@ -149,7 +149,7 @@ def _together(statement: StatementFacts) -> tuple[str, ...]:
 def _mechanisms(statement: StatementFacts) -> tuple[str, ...]:
     lines = []
     for measure in statement.measures():
-        line = f"{_named(measure)}: {measure.get('mechanism')}"
+        line = f"{_describe_measure(measure)}: {measure.get('mechanism')}"
         if noise := measure.get("noise"):
             spread = {k: v for k, v in noise.items() if k not in ("law", "step")}
             line += f", {', '.join(f'{k} {v:.4g}' for k, v in spread.items())}"
@@ -180,7 +180,7 @@ def _errors(statement: StatementFacts) -> tuple[str, ...]:
     named: dict[tuple[str, str], list[str]] = {}
     for measure in statement.measures():
         for stage in stages(measure, unit, statement.confidence, statement):
-            named.setdefault((stage.name, stage.error), []).append(_named(measure))
+            named.setdefault((stage.name, stage.error), []).append(_describe_measure(measure))
     for acting in ("bounding", "clamping", "grid", "noise"):
         for (name, error), of in named.items():
             if name == acting:
@@ -206,7 +206,7 @@ def _errors(statement: StatementFacts) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _named(measure: Mapping[str, Any]) -> str:
+def _describe_measure(measure: Mapping[str, Any]) -> str:
     columns = ", ".join(measure.get("columns", []))
     what = str(measure.get("measure", "measure"))
     return f"{what} ({columns})" if columns else what

@@ -98,7 +98,7 @@ class RequestGuard:
         try:
             async with asyncio.timeout(_PATIENCE):
                 paced = self._pace.received(scope, receive, subject)
-                body = await _read(scope, paced, self._body)
+                body = await _read_request_body(scope, paced, self._body)
         except TimeoutError:
             late = misread_body(f"a body that arrives within {_PATIENCE:g} seconds", status=408)
             await _closing(late)(scope, receive, send)
@@ -127,7 +127,7 @@ def _pattern(scope: Scope) -> str:
     return f"{PREFIX}{found}" if inside else found
 
 
-async def _read(scope: Scope, receive: Receive, most: int) -> bytes | None:
+async def _read_request_body(scope: Scope, receive: Receive, most: int) -> bytes | None:
     """The whole body; None if it is too large, which is not read to its end."""
     stated = dict(scope["headers"]).get(b"content-length", b"0")
     if not stated.isdigit() or len(stated) > _DIGITS or int(stated) > most:

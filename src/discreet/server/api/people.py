@@ -103,7 +103,7 @@ async def revoke(service: TheService, person: Entered, key: str) -> Response:
 @router.get("/people")
 async def people(service: TheService, person: BudgetReader, page: ThePage) -> Listing:
     """Everybody, in the order of names."""
-    found = await service.people.listed(person, after=page.after or "", count=page.count)
+    found = await service.people.list_people(person, after=page.after or "", count=page.count)
     return page.by_name(found, lambda each: each.name, _person)
 
 

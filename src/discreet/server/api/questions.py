@@ -77,19 +77,21 @@ async def ask(
 ) -> Response:
     """Ask a question; its answer, or the job that goes on."""
     kind = _ASKED[body.kind]
-    return told(await service.questions.ask(person, body, kind=kind, key=key, wait=wait))
+    return respond_with_job(
+        await service.questions.ask(person, body, kind=kind, key=key, wait=wait)
+    )
 
 
 @router.post("/previews")
 async def preview(service: TheService, person: Asker, body: Previewed) -> Response:
     """The errors and the price that a question would have; free."""
-    return told(await service.questions.ask(person, body, kind=_PREVIEWED[body.kind]))
+    return respond_with_job(await service.questions.ask(person, body, kind=_PREVIEWED[body.kind]))
 
 
 @router.get("/jobs/{job}")
 async def look(service: TheService, person: Asker, job: str) -> Response:
     """A job of one's own."""
-    return told(await service.questions.job(person, job), found=True)
+    return respond_with_job(await service.questions.job(person, job), found=True)
 
 
 @router.get("/jobs/{job}/events", response_class=EventStream)
@@ -113,7 +115,7 @@ def _event(view: JobView) -> str:
 @router.delete("/jobs/{job}")
 async def cancel(service: TheService, person: Asker, job: str) -> Response:
     """Give up a job of one's own; what was charged stays charged."""
-    return told(await service.questions.cancel(person, job), found=True)
+    return respond_with_job(await service.questions.cancel(person, job), found=True)
 
 
 @router.get("/history")
@@ -140,7 +142,7 @@ def head(view: JobView) -> dict[str, Any]:
     }
 
 
-def told(view: JobView, *, found: bool = False) -> Response:
+def respond_with_job(view: JobView, *, found: bool = False) -> Response:
     """A job as it is; a refusal where it was asked for just now and refused."""
     if view.error is not None and not found:
         told = {**view.error, "job": view.id, "charged": view.charged}

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from discreet.release import Release
 from discreet.server.api.authentication import Asker, Publisher, Reader, TheService
 from discreet.server.api.pagination import Body, Listing, ThePage
-from discreet.server.api.questions import IdempotencyKey, told
+from discreet.server.api.questions import IdempotencyKey, respond_with_job
 from discreet.server.jobs.universe import Conditions
 from discreet.server.services.releases import as_csv, as_parquet, as_svg, statement_of, table_of
 from discreet.server.state.publications import Publication
@@ -79,7 +79,7 @@ async def titles(service: TheService, person: Asker, page: ThePage) -> Listing:
 @router.get("/releases/{key}/statement", response_class=PlainTextResponse)
 async def statement(service: TheService, person: Reader, key: str, name: Name = None) -> Response:
     """The privacy statement of a release, in words."""
-    stored = await service.releases.read(person, key)
+    stored = await service.releases.read_release(person, key)
     whole = service.schema["budget"]
     told = await run_in_threadpool(statement_of, stored, name, whole=whole)
     return Response(told, media_type="text/plain")
@@ -90,22 +90,24 @@ async def file(
     service: TheService, person: Reader, key: str, form: FileForm, name: Name = None
 ) -> Response:
     """A release as a file."""
-    stored = await service.releases.read(person, key)
+    stored = await service.releases.read_release(person, key)
     media, write = _FORMS[form]
 
-    def written() -> bytes:
+    def write_release_table() -> bytes:
         return write(table_of(stored, name))
 
     saved = f'attachment; filename="{stored.id}.{form.value}"'
     return Response(
-        await run_in_threadpool(written), media_type=media, headers={"Content-Disposition": saved}
+        await run_in_threadpool(write_release_table),
+        media_type=media,
+        headers={"Content-Disposition": saved},
     )
 
 
 @router.get("/releases/{key}")
 async def release(service: TheService, person: Reader, key: str) -> Response:
     """A release of one's own, or one that was published."""
-    stored = await service.releases.read(person, key)
+    stored = await service.releases.read_release(person, key)
     own = {"made_at": stored.made_at} if stored.person_id == person.id else {}
     return _json(await run_in_threadpool(_whole, stored, own))
 
@@ -113,13 +115,15 @@ async def release(service: TheService, person: Reader, key: str) -> Response:
 @router.post("/synopses/{key}/queries")
 async def query(service: TheService, person: Asker, key: str, body: FreeQuery) -> Response:
     """Ask a synopsis; free."""
-    return told(await service.synopses.query(person, key, by=body.by, where=body.where))
+    return respond_with_job(await service.synopses.query(person, key, by=body.by, where=body.where))
 
 
 @router.get("/conversations")
 async def conversations(service: TheService, person: Asker, page: ThePage) -> Listing:
     """One's own conversations, the latest first."""
-    found = await service.conversations.listed(person, before=page.cursor, count=page.count)
+    found = await service.conversations.list_conversations(
+        person, before=page.cursor, count=page.count
+    )
     return page.by_time(
         found,
         lambda each: each.opened_at,
@@ -138,19 +142,23 @@ async def talk(
     service: TheService, person: Asker, key: str, body: TalkBody, retry: IdempotencyKey = None
 ) -> Response:
     """Ask a conversation of one's own."""
-    return told(await service.conversations.ask(person, key, body.where, idempotency_key=retry))
+    return respond_with_job(
+        await service.conversations.ask(person, key, body.where, idempotency_key=retry)
+    )
 
 
 @router.post("/conversations/{key}/estimate")
 async def estimate(service: TheService, person: Asker, key: str, body: FreeQuery) -> Response:
     """The estimate of a conversation as it stands; free."""
-    return told(await service.conversations.estimate(person, key, by=body.by, where=body.where))
+    return respond_with_job(
+        await service.conversations.estimate(person, key, by=body.by, where=body.where)
+    )
 
 
 @router.delete("/conversations/{key}")
 async def hang_up(service: TheService, person: Asker, key: str) -> Response:
     """End a conversation of one's own for good."""
-    return told(await service.conversations.close(person, key))
+    return respond_with_job(await service.conversations.close(person, key))
 
 
 @router.post("/publications", status_code=201)
@@ -164,20 +172,22 @@ async def publish(service: TheService, person: Publisher, body: PublicationBody)
 @router.get("/publications")
 async def publications(service: TheService, person: Reader, page: ThePage) -> Listing:
     """What everybody may read; for who publishes, also what is held."""
-    found = await service.publications.listed(person, before=page.cursor, count=page.count)
+    found = await service.publications.list_publications(
+        person, before=page.cursor, count=page.count
+    )
     return page.by_time(found, lambda each: each.made_at, _published)
 
 
 @router.get("/publications/{key}")
 async def publication(service: TheService, person: Reader, key: str) -> Response:
     """A publication with its releases."""
-    found, items = await service.publications.read(person, key)
+    found, items = await service.publications.read_publication(person, key)
 
-    def written() -> bytes:
+    def write_publication_json() -> bytes:
         every = b", ".join(_whole(each) for each in items)
         return _with(_published(found), b'"releases": [' + every + b"]")
 
-    return _json(await run_in_threadpool(written))
+    return _json(await run_in_threadpool(write_publication_json))
 
 
 def _title(title: ReleaseTitle) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from discreet.server.api.authentication import Asker, RoundKeeper, TheService
 from discreet.server.api.pagination import Body, Listing, ThePage
-from discreet.server.api.questions import told
+from discreet.server.api.questions import respond_with_job
 from discreet.server.jobs.universe import Conditions
 from discreet.server.services.rounds import RoundTerms
 from discreet.server.state.rounds import RoundEntry
@@ -28,7 +28,7 @@ class Submission(Body):
 @router.get("/rounds")
 async def rounds(service: TheService, person: Asker, page: ThePage) -> Listing:
     """The rounds in which one may submit; all of them for who runs rounds."""
-    found = await service.rounds.listed(person, before=page.cursor, count=page.count)
+    found = await service.rounds.list_rounds(person, before=page.cursor, count=page.count)
     return page.by_time(found, lambda each: each.opened_at, _plain)
 
 
@@ -42,7 +42,7 @@ async def open_round(service: TheService, person: RoundKeeper, body: RoundTerms)
 @router.post("/rounds/{key}/submissions")
 async def submit(service: TheService, person: Asker, key: str, body: Submission) -> Response:
     """Submit one's own queries."""
-    return told(await service.rounds.submit(person, key, body.where))
+    return respond_with_job(await service.rounds.submit(person, key, body.where))
 
 
 @router.post("/rounds/{key}/close")

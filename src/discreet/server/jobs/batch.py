@@ -62,7 +62,7 @@ class BatchKind(JobKind[BatchRequest]):
             analyst=task.analyst,
             purpose=task.purpose,
             paid_before=paid_before(request.paid_before),
-            left_out=None if request.left_out is None else request.left_out.made(),
+            left_out=None if request.left_out is None else request.left_out.build_left_out(),
         )
         named = {name: released(release) for name, release in batch.items()}
         return JobProduct(

@@ -52,7 +52,7 @@ class ConversationKind(JobKind[ConversationRequest]):
         from discreet.queries import private_gap_weights
 
         spend = required(request.spend())
-        universe = request.universe.made(task.session)
+        universe = request.universe.build_universe(task.session)
         task.require_agreed(spend)
         given: dict[str, Any] = {"about": request.about, "updates": request.updates}
         talk = task.session.converse(
@@ -71,7 +71,7 @@ class ConversationKind(JobKind[ConversationRequest]):
             result={
                 "conversation": talk.id,
                 "attributes": list(universe.names),
-                "left": talk.left,
+                "left": talk.updates_left,
                 "records": talk.records,
                 "guarantee": spend_to_dict(talk.guarantee),
             },
@@ -94,11 +94,11 @@ class ConversationQuestionsKind(JobKind[ConversationQuestionsRequest]):
     request = ConversationQuestionsRequest
 
     def run(self, task: Task, request: ConversationQuestionsRequest) -> JobProduct:
-        def asked(talk: Conversation) -> list[Reply]:
+        def ask_questions(talk: Conversation) -> list[Reply]:
             every = [conditions_for(talk.universe, each) for each in request.where]
             return talk.ask_all(every)
 
-        replies = with_conversation(task, request.conversation, asked)
+        replies = with_conversation(task, request.conversation, ask_questions)
         return JobProduct(
             result={"replies": [_plain(reply) for reply in replies]},
             question=f"{len(replies)} questions to a conversation",
@@ -175,8 +175,8 @@ def _name(key: str) -> str:
 def _whole(talk: Conversation) -> dict[str, Any]:
     return {
         "synopsis": json.loads(synopsis_to_json(talk.synopsis)),
-        "asked": talk.asked,
-        "left": talk.left,
+        "asked": talk.questions_asked,
+        "left": talk.updates_left,
         "records": talk.records,
     }
 

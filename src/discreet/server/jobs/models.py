@@ -37,7 +37,7 @@ class WantedAccuracy(JobRequest):
     confidence: Finite = 0.95
     rows_at_least: Whole | None = None
 
-    def made(self) -> Within:
+    def build_accuracy(self) -> Within:
         """As the curator takes it."""
         return Within(self.within, self.confidence, self.rows_at_least)
 
@@ -49,7 +49,7 @@ class PriceLimit(JobRequest):
     delta: Finite | None = None
     rho: Finite | None = None
 
-    def made(self) -> Guarantee | None:
+    def build_guarantee(self) -> Guarantee | None:
         """As the curator takes it."""
         return spend_of(epsilon=self.epsilon, delta=self.delta, rho=self.rho)
 
@@ -61,7 +61,7 @@ class WantedReport(JobRequest):
     rows_at_most: Whole | None = None
     groups_at_most: Whole | None = None
 
-    def made(self) -> LeftOut:
+    def build_left_out(self) -> LeftOut:
         """As the curator takes it."""
         return LeftOut(
             share=self.share, rows_at_most=self.rows_at_most, groups_at_most=self.groups_at_most

@@ -44,8 +44,8 @@ class SqlRequest(PricedRequest):
             "accuracy": _accuracy(self.accuracy),
             "confidence": self.confidence,
             "rows_at_least": self.rows_at_least,
-            "at_most": None if self.at_most is None else self.at_most.made(),
-            "left_out": None if self.left_out is None else self.left_out.made(),
+            "at_most": None if self.at_most is None else self.at_most.build_guarantee(),
+            "left_out": None if self.left_out is None else self.left_out.build_left_out(),
         }
 
 
@@ -82,5 +82,5 @@ def _accuracy(
     wanted: WantedAccuracy | dict[str, WantedAccuracy] | None,
 ) -> Within | Mapping[str, Within] | None:
     if wanted is None or isinstance(wanted, WantedAccuracy):
-        return None if wanted is None else wanted.made()
-    return {name: each.made() for name, each in wanted.items()}
+        return None if wanted is None else wanted.build_accuracy()
+    return {name: each.build_accuracy() for name, each in wanted.items()}

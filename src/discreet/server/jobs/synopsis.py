@@ -38,7 +38,7 @@ class SynopsisRequest(PricedRequest):
 
     def workload(self, task: Task) -> Workload:
         """What it is made for."""
-        universe = self.universe.made(task.session)
+        universe = self.universe.build_universe(task.session)
         if self.marginals is not None:
             return Workload.union(*(Workload.marginal(universe, each) for each in self.marginals))
         return Workload.marginals(universe, min(self.ways, len(universe.names)))

@@ -34,7 +34,7 @@ class WantedUniverse(JobRequest):
     sql: Sql | None = None
     questions: Annotated[list[Sql], Field(max_length=64, default_factory=list)]
 
-    def made(self, session: Session) -> KeyedUniverse:
+    def build_universe(self, session: Session) -> KeyedUniverse:
         """As the curator makes it; reads no private row."""
         if self.questions and not (self.table or self.sql or self.columns or self.expressions):
             return universe_from(self.questions, session.context.query)
@@ -66,7 +66,7 @@ class UniverseKind(JobKind[UniverseRequest]):
     kept = False
 
     def run(self, task: Task, request: UniverseRequest) -> JobProduct:
-        made = request.universe.made(task.session)
+        made = request.universe.build_universe(task.session)
         return JobProduct(result=universe_to_dict(made))
 
 
@@ -85,7 +85,7 @@ def _attribute(attribute: Attribute) -> list[Any]:
 
 def tables_of(task: Task, universe: WantedUniverse) -> Collection[str]:
     """The tables that counting its cells reads."""
-    made = universe.made(task.session)
+    made = universe.build_universe(task.session)
     return tables_read(query_of_universe(made, task.session.context.query))
 
 

@@ -47,7 +47,7 @@ def back_up(place: Path, folder: Path) -> Checkpoint:
             remedy=f"Choose another name: {error.strerror}.",
         ) from None
     try:
-        lines = state.copy_now(lambda connection: list(written(connection)))
+        lines = state.copy_now(lambda connection: list(write_state_lines(connection)))
     finally:
         state.close()
     handle = os.open(folder / STATE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -65,8 +65,8 @@ def back_up(place: Path, folder: Path) -> Checkpoint:
 def bring_back(place: Path, folder: Path, checkpoint: Checkpoint | None) -> Checkpoint:
     """Bring ledger and state of a project up to a back-up; the ledger's checkpoint then."""
     project = Project.read(place)
-    text = _read(folder / STATE)
-    kept = checkpoint or Checkpoint.parse(_read(folder / CHECKPOINT).strip())
+    text = _read_backup_file(folder / STATE)
+    kept = checkpoint or Checkpoint.parse(_read_backup_file(folder / CHECKPOINT).strip())
     found = project.ledger.restored(folder / LEDGER, kept)
     _fill(project, place, text)
     return found
@@ -78,8 +78,8 @@ def bring_state_back(place: Path, folder: Path) -> Checkpoint:
     The ledger must be whole and hold all that the back-up's ledger held; its checkpoint now.
     """
     project = Project.read(place)
-    text = _read(folder / STATE)
-    kept = Checkpoint.parse(_read(folder / CHECKPOINT).strip())
+    text = _read_backup_file(folder / STATE)
+    kept = Checkpoint.parse(_read_backup_file(folder / CHECKPOINT).strip())
     ledger = project.read_ledger()
     try:
         found = ledger.verify(kept)
@@ -103,7 +103,7 @@ def _restored(connection: Connection, lines: list[str]) -> None:
     audit_log.add(connection, by=audit_log.COMMAND_LINE, what="restore")
 
 
-def written(connection: Connection) -> Iterator[str]:
+def write_state_lines(connection: Connection) -> Iterator[str]:
     """The state, a row a line; those that others refer to come first."""
     yield json.dumps({"form": _FORM, "state": form_of(connection)})
     for table in METADATA.tables.values():  # as declared: what others refer to stands first
@@ -140,7 +140,7 @@ def read_back(connection: Connection, lines: list[str]) -> int:
     return len(parsed)
 
 
-def _read(path: Path) -> str:
+def _read_backup_file(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

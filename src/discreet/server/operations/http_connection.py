@@ -88,7 +88,7 @@ class HttpConnection(H11Protocol):
         """Read a piece now, and the rest when others had their turn."""
         self._unread += data
         if self._next is None and self._is_read():
-            self._read()
+            self._read_next_piece()
         elif len(self._unread) > _PIECE:
             self.transport.pause_reading()
 
@@ -117,7 +117,7 @@ class HttpConnection(H11Protocol):
             self._taken.cancel()
             self._taken = None
 
-    def _read(self) -> None:
+    def _read_next_piece(self) -> None:
         """Read one piece of what came, and look what is waited for now."""
         self._next = None
         if not self._is_read() or self.transport.is_closing():
@@ -145,7 +145,7 @@ class HttpConnection(H11Protocol):
             return
         if self._unread and self._is_read():
             self.transport.pause_reading()
-            self._next = self.loop.call_soon(self._read)
+            self._next = self.loop.call_soon(self._read_next_piece)
         elif len(self._unread) <= _PIECE:
             self.transport.resume_reading()
 

@@ -144,17 +144,17 @@ class Authentication:
 
     def _bearer(self, connection: Connection, digest: str) -> Member:
         person = _let_in(tokens.bearer(connection, digest))
-        self._counted(connection, person)
+        self._count_request(connection, person)
         return person
 
     def _holder(self, connection: Connection, digest: str) -> tuple[Member, str]:
         found = logins.holder(connection, digest)
         if found is None:
             raise unknown()
-        self._counted(connection, found[0])
+        self._count_request(connection, found[0])
         return found
 
-    def _counted(self, connection: Connection, person: Member) -> None:
+    def _count_request(self, connection: Connection, person: Member) -> None:
         """Count one more request of somebody, or refuse where that is once too often."""
         counters.require_within(
             connection,

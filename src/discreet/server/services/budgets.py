@@ -33,7 +33,7 @@ class Budgets:
         """Set a budget aside for somebody and a purpose, for ever; the log names ``by``."""
         require(actor.role, Action.GRANT)
         made = await self._runtime.state.write(
-            _written,
+            _record_grant,
             actor=actor,
             by=by or actor.name,
             name=name,
@@ -65,7 +65,7 @@ class Budgets:
         return grant
 
 
-def _written(
+def _record_grant(
     connection: Connection,
     *,
     actor: Member,

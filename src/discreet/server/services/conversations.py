@@ -27,11 +27,13 @@ class Conversations:
         self._state = runtime.state
         self._questions = questions
 
-    async def listed(self, person: Member, *, before: Cursor, count: int) -> list[OpenConversation]:
+    async def list_conversations(
+        self, person: Member, *, before: Cursor, count: int
+    ) -> list[OpenConversation]:
         """One's own, the latest first."""
         require(person.role, Action.ASK)
         return await self._state.read(
-            conversations.listed, person=person.id, before=before, count=count
+            conversations.list_conversations, person=person.id, before=before, count=count
         )
 
     async def ask(
@@ -70,7 +72,7 @@ class Conversations:
             await self._state.write(conversations.close, key=key)
         return view
 
-    async def read(self, person: Member, key: str) -> OpenConversation:
+    async def read_conversation(self, person: Member, key: str) -> OpenConversation:
         """One of one's own."""
         return await self._own(person, key)
 

@@ -81,7 +81,7 @@ class JobOutcome:
         self.reservation = said.get("reserved", self.reservation)
         self.tables = said.get("tables", self.tables)
 
-    def read(self, reply: dict[str, Any]) -> None:
+    def record_final_reply(self, reply: dict[str, Any]) -> None:
         """What the worker says at the end."""
         self.took = reply.get("took")
         self.heard = True
@@ -232,16 +232,16 @@ class JobRunner:
         loop, lost = asyncio.get_running_loop(), list[str]()
         while True:
             began = loop.time()
-            reply = await self._asked(prepared, outcome, lost)
+            reply = await self._ask_worker(prepared, outcome, lost)
             if reply is None or "unfinished" not in reply:
                 break
-            if not await self._left(prepared.person.id, reply["unfinished"]):
+            if not await self._wait_until_job_left(prepared.person.id, reply["unfinished"]):
                 lost.append(reply["unfinished"])
         if reply is not None:
-            outcome.read(reply)
+            outcome.record_final_reply(reply)
         return began
 
-    async def _left(self, person: str, reservation: str) -> bool:
+    async def _wait_until_job_left(self, person: str, reservation: str) -> bool:
         """Wait until a job of somebody has left that has a reservation; False: there is none."""
         state = self._runtime.state
         held = await state.read(jobs.held_by, person=person)
@@ -250,7 +250,7 @@ class JobRunner:
             await asyncio.sleep(_LONGEST_NAP / 2)
         return job is not None
 
-    async def _asked(
+    async def _ask_worker(
         self, prepared: PreparedJob, outcome: JobOutcome, lost: list[str]
     ) -> dict[str, Any] | None:
         """What a worker says at the end; None where it did not come to it."""

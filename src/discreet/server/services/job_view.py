@@ -53,7 +53,7 @@ def view_of(job: Job, phase: JobPhase, **more: Any) -> JobView:
     )
 
 
-def seen(job: Job, result: str | None = None) -> JobView:
+def build_job_view(job: Job, result: str | None = None) -> JobView:
     """A job as the state has it, if it may be seen so."""
     return view_of(
         job,

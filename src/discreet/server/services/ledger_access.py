@@ -41,7 +41,7 @@ class LedgerAccess:
     async def grants(self, actor: Member, *, after: str, count: int) -> list[Grant]:
         """Everybody's grants, for those who look after them."""
         require(actor.role, Action.READ_BUDGET)
-        return await self._runtime.state.read(grants.listed, after=after, count=count)
+        return await self._runtime.state.read(grants.list_grants, after=after, count=count)
 
     async def entries(self, actor: Member, *, after: int, count: int) -> dict[str, Any]:
         """Entries of the ledger as they stand."""
@@ -68,12 +68,14 @@ class LedgerAccess:
     async def audit_log(self, actor: Member, *, before: Cursor, count: int) -> list[AuditEntry]:
         """Who did what, other than asking."""
         require(actor.role, Action.MONITOR)
-        return await self._runtime.state.read(audit_log.listed, before=before, count=count)
+        return await self._runtime.state.read(
+            audit_log.list_audit_entries, before=before, count=count
+        )
 
     async def overruns(self, actor: Member, *, before: Cursor, count: int) -> list[Overrun]:
         """Answers that left later than their quantum."""
         require(actor.role, Action.MONITOR)
-        return await self._runtime.state.read(overruns.listed, before=before, count=count)
+        return await self._runtime.state.read(overruns.list_overruns, before=before, count=count)
 
     async def _grants(self) -> list[Grant]:
         every = await self._runtime.state.read(grants.everything)

@@ -36,10 +36,10 @@ class People:
         """Know nobody yet."""
         self._state = runtime.state
 
-    async def listed(self, actor: Member, *, after: str, count: int) -> list[Member]:
+    async def list_people(self, actor: Member, *, after: str, count: int) -> list[Member]:
         """Everybody, in the order of names."""
         require(actor.role, Action.READ_BUDGET)
-        return await self._state.read(people.listed, after=after, count=count)
+        return await self._state.read(people.list_people, after=after, count=count)
 
     async def add(
         self,
@@ -85,7 +85,7 @@ class People:
     async def tokens(self, person: Member) -> list[TokenEntry]:
         """One's own valid tokens."""
         require(person.role, Action.ENTER)
-        return await self._state.read(tokens.listed, person=person.id)
+        return await self._state.read(tokens.list_tokens, person=person.id)
 
     async def revoke(self, person: Member, token: str) -> None:
         """End a token of one's own."""
@@ -215,7 +215,7 @@ def end_tokens(
 def _tokens_below(connection: Connection, *, actor: Member, name: str) -> list[TokenEntry]:
     person = people.require(connection, name)
     require_above(actor.role, person.role)
-    return tokens.listed(connection, person=person.id)
+    return tokens.list_tokens(connection, person=person.id)
 
 
 def _by(actor: Member | None) -> str:

@@ -39,20 +39,24 @@ class Publications:
         self._runtime.record.require_reviewed(datetime.now(UTC).date())
         _require_some(title, keys)
         chosen = await self._runtime.state.read(_chosen, keys=keys)
-        found = await self._found(chosen)
+        found = await self._check_releases(chosen)
         return await self._runtime.state.write(
-            _kept, actor=actor, title=title, keys=keys, found=found
+            _record_publication, actor=actor, title=title, keys=keys, found=found
         )
 
-    async def listed(self, person: Member, *, before: Cursor, count: int) -> list[Publication]:
+    async def list_publications(
+        self, person: Member, *, before: Cursor, count: int
+    ) -> list[Publication]:
         """Publications, the latest first; those that are held for who publishes alone."""
         require(person.role, Action.READ_PUBLISHED)
         verdicts = (PUBLISHED, HELD) if may(person.role, Action.PUBLISH) else (PUBLISHED,)
         return await self._runtime.state.read(
-            publications.listed, verdicts=verdicts, before=before, count=count
+            publications.list_publications, verdicts=verdicts, before=before, count=count
         )
 
-    async def read(self, person: Member, key: str) -> tuple[Publication, list[StoredRelease]]:
+    async def read_publication(
+        self, person: Member, key: str
+    ) -> tuple[Publication, list[StoredRelease]]:
         """One publication with its releases."""
         require(person.role, Action.READ_PUBLISHED)
         found = await self._runtime.state.read(publications.by_id, key)
@@ -66,7 +70,7 @@ class Publications:
             )
         return found[0], await asyncio.to_thread(lambda: [*map(without_grant, found[1])])
 
-    async def _found(self, chosen: list[StoredRelease]) -> list[SoundnessFinding]:
+    async def _check_releases(self, chosen: list[StoredRelease]) -> list[SoundnessFinding]:
         """What all checks find, of the numbers themselves and of the ledger's record of them."""
         named = [each.reservation for each in chosen if each.reservation is not None]
         sealed = await self._runtime.owner_task("released", request={"reservations": named})
@@ -105,7 +109,7 @@ def _chosen(connection: Connection, *, keys: list[str]) -> list[StoredRelease]:
     return [each for each in found if each is not None]
 
 
-def _kept(
+def _record_publication(
     connection: Connection,
     *,
     actor: Member,

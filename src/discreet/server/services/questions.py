@@ -27,7 +27,7 @@ from discreet.server.jobs.registry import KEPT, kind_named
 from discreet.server.rights import Action, require
 from discreet.server.runtime import Runtime
 from discreet.server.services.job_runner import JobRunner, PreparedJob
-from discreet.server.services.job_view import JobView, seen, view_of
+from discreet.server.services.job_view import JobView, build_job_view, view_of
 from discreet.server.state import (
     approvals,
     counters,
@@ -96,13 +96,13 @@ class Questions:
     async def job(self, person: Member, job: str) -> JobView:
         """One's own job, as it is now."""
         require(person.role, Action.ASK)
-        found = await self._runtime.state.read(_found, person=person.id, job=job)
+        found = await self._runtime.state.read(_find_job_and_view, person=person.id, job=job)
         if found is None:
             raise unknown_job(job)
         (view,) = await self._with_charges([found])
         return view
 
-    async def left(self, person: Member, job: str) -> JobView:
+    async def wait_for_job(self, person: Member, job: str) -> JobView:
         """One's own job once it has left, or waits for approval; however long that takes."""
         while True:
             view = await self._job_runner.wait(job, self._runtime.settings.wait)
@@ -152,7 +152,7 @@ class Questions:
         found = await self._runtime.state.read(
             jobs.history, person=person.id, kinds=KEPT, before=before, count=count
         )
-        return await self._with_charges([(job, seen(job)) for job in found])
+        return await self._with_charges([(job, build_job_view(job)) for job in found])
 
     async def cancel(self, person: Member, job: str) -> JobView:
         """Give up a job of one's own; what was charged stays charged.
@@ -210,7 +210,7 @@ class Questions:
         digest = hashlib.sha256(f"{kind.name}\n{request}".encode()).hexdigest()
         before = None
         if key is not None:
-            before = jobs.known(connection, person=person.id, key=key, digest=digest)
+            before = jobs.find_earlier_job(connection, person=person.id, key=key, digest=digest)
             if before is not None and not jobs.begin_again(connection, before):
                 return PreparedJob(person, kind, before, None), None
         grant = self._paying(connection, person, kind, json.loads(request))
@@ -295,14 +295,16 @@ def _require_short(connection: Connection, person: Member) -> None:
         )
 
 
-def _found(connection: Connection, *, person: str, job: str) -> tuple[Job, JobView] | None:
+def _find_job_and_view(
+    connection: Connection, *, person: str, job: str
+) -> tuple[Job, JobView] | None:
     found = jobs.of_person(connection, person=person, job=job)
     if found is None:
         return None
     if found.release_id is None:
-        return found, seen(found)
+        return found, build_job_view(found)
     kept = releases.of_person(connection, person=person, key=found.release_id)
-    return found, seen(found, None if kept is None else kept.document)
+    return found, build_job_view(found, None if kept is None else kept.document)
 
 
 def _asker(connection: Connection, *, job: Job) -> tuple[Member, Grant | None]:

@@ -36,7 +36,7 @@ class Releases:
         require(person.role, Action.ASK)
         return await self._state.read(releases.titles, person=person.id, before=before, count=count)
 
-    async def read(self, person: Member, key: str) -> StoredRelease:
+    async def read_release(self, person: Member, key: str) -> StoredRelease:
         """A release of one's own, or one that was published."""
         require(person.role, Action.READ_PUBLISHED)
         found = await self._state.read(_readable, person=person.id, key=key)

@@ -78,10 +78,10 @@ class AnalystRounds:
         )
         return entry, opened
 
-    async def listed(self, person: Member, *, before: Cursor, count: int) -> list[RoundEntry]:
+    async def list_rounds(self, person: Member, *, before: Cursor, count: int) -> list[RoundEntry]:
         """Rounds in which one may submit; all of them for who runs rounds."""
         if may(person.role, Action.RUN_ROUNDS):
-            return await self._runtime.state.read(rounds.listed, before=before, count=count)
+            return await self._runtime.state.read(rounds.list_rounds, before=before, count=count)
         require(person.role, Action.ASK)
         return await self._runtime.state.read(
             rounds.of_person, person=person.id, before=before, count=count

@@ -30,7 +30,7 @@ class Synopses:
         where: list[Conditions] | None = None,
     ) -> JobView:
         """Counts by attributes, or of records that meet conditions."""
-        stored = await self._releases.read(person, key)
+        stored = await self._releases.read_release(person, key)
         document = json.loads(stored.document).get("synopsis")
         if not isinstance(document, dict):
             raise InvalidParameter(

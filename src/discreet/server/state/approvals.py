@@ -57,7 +57,7 @@ def agreed(connection: Connection, job: Job) -> bool:
 
 def waiting(connection: Connection, *, after: str, count: int) -> list[Approval]:
     """Those that nobody has decided about."""
-    asked = _asked().where(approvals.c.decided_at.is_(None), approvals.c.id > after)
+    asked = _select_approvals().where(approvals.c.decided_at.is_(None), approvals.c.id > after)
     return [
         read_row(Approval, row)
         for row in connection.execute(asked.order_by(approvals.c.id).limit(count))
@@ -70,7 +70,9 @@ def decide(connection: Connection, *, key: str, by: str, verdict: str, reason: s
     values = {"decided_at": now(), "decided_by": by, "verdict": verdict, "reason": reason}
     if connection.execute(update(approvals).where(undecided).values(**values)).rowcount == 0:
         raise unknown(key)
-    return read_row(Approval, connection.execute(_asked().where(approvals.c.id == key)).one())
+    return read_row(
+        Approval, connection.execute(_select_approvals().where(approvals.c.id == key)).one()
+    )
 
 
 def withdraw(connection: Connection, *, job: str) -> None:
@@ -90,7 +92,7 @@ def unknown(key: str) -> InvalidParameter:
     )
 
 
-def _asked() -> Select[Any]:
+def _select_approvals() -> Select[Any]:
     return (
         select(approvals, people.c.name, jobs.c.kind, jobs.c.request, jobs.c.grant_id)
         .join(people, people.c.id == approvals.c.person_id)

@@ -58,7 +58,7 @@ def latest(connection: Connection, what: str) -> AuditEntry | None:
     return None if row is None else read_row(AuditEntry, row)
 
 
-def listed(connection: Connection, *, before: Cursor, count: int) -> list[AuditEntry]:
+def list_audit_entries(connection: Connection, *, before: Cursor, count: int) -> list[AuditEntry]:
     """The latest first."""
     asked = (
         select(audit_log)

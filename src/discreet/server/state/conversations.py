@@ -65,7 +65,7 @@ def require(connection: Connection, *, person: str, key: str) -> OpenConversatio
     return read_row(OpenConversation, row)
 
 
-def listed(
+def list_conversations(
     connection: Connection, *, person: str, before: Cursor, count: int
 ) -> list[OpenConversation]:
     """A person's own conversations that are opened, the latest first."""

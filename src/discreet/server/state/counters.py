@@ -17,7 +17,7 @@ from discreet.server.state.clock import DAY, MINUTE, SECOND, now
 from discreet.server.state.schema import counters
 
 
-def _counted(insert: Any) -> Any:
+def _build_count_statement(insert: Any) -> Any:
     """One more in a window, as each database says it; made once, since every request asks it."""
     return (
         insert(counters)
@@ -30,7 +30,10 @@ def _counted(insert: Any) -> Any:
 
 
 _MOMENT = select(now())
-_COUNTED = {"sqlite": _counted(sqlite.insert), "postgresql": _counted(postgresql.insert)}
+_COUNTED = {
+    "sqlite": _build_count_statement(sqlite.insert),
+    "postgresql": _build_count_statement(postgresql.insert),
+}
 
 
 class TooMany(Exhausted):

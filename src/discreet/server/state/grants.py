@@ -81,7 +81,7 @@ def of_person(connection: Connection, person: str) -> list[Grant]:
     return [_grant(row) for row in connection.execute(_OF_PERSON, {"person": person})]
 
 
-def listed(connection: Connection, *, after: str, count: int) -> list[Grant]:
+def list_grants(connection: Connection, *, after: str, count: int) -> list[Grant]:
     """All grants, of everybody."""
     asked = select(grants).where(grants.c.id > after).order_by(grants.c.id).limit(count)
     return [_grant(row) for row in connection.execute(asked)]

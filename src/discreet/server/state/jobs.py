@@ -64,7 +64,7 @@ class Turn(Enum):
 
 @dataclass(frozen=True)
 class Job:
-    """A job as it is kept; ``seen`` is what its person may know.
+    """A job as it is kept; ``show_at_moment`` tells what its person may know.
 
     ``reservation`` is what paid for it; empty: the ledger said that nothing did; None: it was not
     asked, since the work ended with a word about it, or has not ended.
@@ -102,7 +102,7 @@ class Job:
         """Whether its process ended before the work did."""
         return self.error is not None and json.loads(self.error).get("code") in _ENDED_EARLY
 
-    def seen(self, moment: int) -> Job:
+    def show_at_moment(self, moment: int) -> Job:
         """What may be known of it at a moment of the database's time."""
         if self.leaves_at is not None and self.leaves_at > moment:
             hidden: dict[str, Any] = dict.fromkeys(_AT_THE_END)
@@ -133,7 +133,7 @@ _ENDED = (
 )
 
 
-def known(connection: Connection, *, person: str, key: str, digest: str) -> Job | None:
+def find_earlier_job(connection: Connection, *, person: str, key: str, digest: str) -> Job | None:
     """The job of an earlier request with this Idempotency-Key, if it asked the same."""
     named = (jobs.c.person_id == person) & (jobs.c.idempotency_key == key)
     row = connection.execute(select(jobs).where(named)).first()
@@ -287,7 +287,7 @@ def begin_again(connection: Connection, job: Job) -> bool:
     Its reservations have ids of its own, so that it is never charged twice.
     """
     moment = connection.scalar(select(now())) or 0
-    if not job.seen(moment).lost:
+    if not job.show_at_moment(moment).lost:
         return False
     values = {"phase": JobPhase.ACCEPTED.value, "lease_until": now() + LEASE}
     nothing = dict.fromkeys(("leaves_at", "error", "release_id", "result"))
@@ -324,7 +324,7 @@ def of_person(connection: Connection, *, person: str, job: str) -> Job | None:
     """A person's own job, as it may be seen now."""
     named = (jobs.c.id == job) & (jobs.c.person_id == person)
     row = connection.execute(select(jobs, now().label("moment")).where(named)).first()
-    return None if row is None else _job(row).seen(row._mapping["moment"])
+    return None if row is None else _job(row).show_at_moment(row._mapping["moment"])
 
 
 def by_id(connection: Connection, job: str) -> Job | None:
@@ -344,7 +344,7 @@ def history(
         .order_by(jobs.c.created_at.desc(), jobs.c.id.desc())
         .limit(count)
     )
-    return [_job(row).seen(row._mapping["moment"]) for row in connection.execute(asked)]
+    return [_job(row).show_at_moment(row._mapping["moment"]) for row in connection.execute(asked)]
 
 
 def _job(row: Row[Any]) -> Job:

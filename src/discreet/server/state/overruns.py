@@ -65,7 +65,7 @@ def require_left(connection: Connection, *, person: str, most: int) -> None:
         )
 
 
-def listed(connection: Connection, *, before: Cursor, count: int) -> list[Overrun]:
+def list_overruns(connection: Connection, *, before: Cursor, count: int) -> list[Overrun]:
     """All of them, the latest first, for the owner."""
     asked = (
         select(overruns, people.c.name)

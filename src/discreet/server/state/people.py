@@ -97,7 +97,7 @@ def require(connection: Connection, name: str) -> Member:
     return found
 
 
-def listed(connection: Connection, *, after: str, count: int) -> list[Member]:
+def list_people(connection: Connection, *, after: str, count: int) -> list[Member]:
     """People in the order of their names."""
     asked = select(people).where(people.c.name > after).order_by(people.c.name).limit(count)
     return [member_of(row) for row in connection.execute(asked)]

@@ -60,7 +60,7 @@ def add(
     )
 
 
-def listed(
+def list_publications(
     connection: Connection, *, verdicts: Sequence[str], before: Cursor, count: int
 ) -> list[Publication]:
     """Publications with one of these verdicts, the latest first."""

@@ -77,7 +77,7 @@ def of_person(
     return _page(connection, asked, before, count)
 
 
-def listed(connection: Connection, *, before: Cursor, count: int) -> list[RoundEntry]:
+def list_rounds(connection: Connection, *, before: Cursor, count: int) -> list[RoundEntry]:
     """All rounds, the latest first: for who runs them."""
     return _page(connection, select(rounds), before, count)
 

@@ -82,7 +82,7 @@ def verifiers(connection: Connection, name: str) -> list[TokenVerifier]:
     return [read_row(TokenVerifier, row) for row in connection.execute(asked)]
 
 
-def listed(connection: Connection, *, person: str) -> list[TokenEntry]:
+def list_tokens(connection: Connection, *, person: str) -> list[TokenEntry]:
     """The valid tokens of a person, newest first."""
     asked = (
         select(tokens)
@@ -112,6 +112,6 @@ def forget(connection: Connection, *, person: str, token: str) -> bool:
 
 def forget_all(connection: Connection, *, person: str) -> int:
     """Revoke all tokens of a person; how many were valid."""
-    valid = len(listed(connection, person=person))
+    valid = len(list_tokens(connection, person=person))
     connection.execute(delete(tokens).where(tokens.c.person_id == person))
     return valid

@@ -46,7 +46,7 @@ async def _is_out(page: PageContext, key: str) -> bool:
     """Wait until the state shows a release: its clock may be a moment behind this process's."""
     for _ in range(_LOOKS):
         try:
-            await page.service.releases.read(page.person, key)
+            await page.service.releases.read_release(page.person, key)
         except DiscreetError:
             await asyncio.sleep(_NAP)
         else:

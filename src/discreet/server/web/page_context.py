@@ -141,7 +141,7 @@ class PageRoute(APIRoute):
         """The handler, with refusals as pages."""
         inner = super().get_route_handler()
 
-        async def shown(request: Request) -> Response:
+        async def show_page_or_refusal(request: Request) -> Response:
             try:
                 return await inner(request)
             except DiscreetError as refusal:
@@ -159,7 +159,7 @@ class PageRoute(APIRoute):
                 LOG.error("mistake of the software", exc_info=error)
                 return refusal_page(request, failed())
 
-        return shown
+        return show_page_or_refusal
 
 
 def refusal_page(request: Request, refusal: DiscreetError) -> Response:

@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.release import Release
 from discreet.release.column import HalfWidth, ReleasedColumn
-from discreet.release.format import above, below, decimals, percent, shown
+from discreet.release.format import above, below, decimals, format_number, percent
 
 MOST_ROWS = 200
 
@@ -93,7 +93,11 @@ def _answer(
 
 
 def _text(value: Any, places: int | None) -> str:
-    return shown(value, places) if value is None or isinstance(value, int | float) else str(value)
+    return (
+        format_number(value, places)
+        if value is None or isinstance(value, int | float)
+        else str(value)
+    )
 
 
 def _key(value: Any) -> str:

@@ -70,7 +70,7 @@ async def answered(
     request = SqlRequest(sql=statement.text, confidence=settings.confidence(), **settings.terms())
     view = await service.questions.ask(person, request, kind="sql", wait=0)
     started(view.id)
-    view = await service.questions.left(person, view.id)
+    view = await service.questions.wait_for_job(person, view.id)
     require_finished(view, statement)
     assert view.result is not None
     return await asyncio.to_thread(_row_set, view.result, columns), view.charged
@@ -101,7 +101,7 @@ async def _finished(
     service: Service, person: Member, request: JobRequest, kind: str, statement: WireStatement
 ) -> str:
     view = await service.questions.ask(person, request, kind=kind, wait=0)
-    view = await service.questions.left(person, view.id)
+    view = await service.questions.wait_for_job(person, view.id)
     require_finished(view, statement)
     assert view.result is not None
     return view.result

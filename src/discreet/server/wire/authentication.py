@@ -82,7 +82,7 @@ async def by_secret(
     authentication: Authentication, peer: Peer, name: str, stream: WireStream
 ) -> Credential:
     """Whoever has that name, and a token or the password of it; else a refusal without a reason."""
-    await stream.put(PASSWORD_WANTED)
+    await stream.queue_bytes(PASSWORD_WANTED)
     await stream.flush()
     secret = (await stream.password()).secret
     if not is_token(secret):
@@ -98,17 +98,17 @@ async def by_proof(
     authentication: Authentication, _: Peer, name: str, stream: WireStream
 ) -> Credential:
     """Whoever has that name, and proves to have a token of it."""
-    await stream.put(sasl_offer(MECHANISM))
+    await stream.queue_bytes(sasl_offer(MECHANISM))
     await stream.flush()
     begun = await stream.sasl()
     if begun.mechanism != MECHANISM:
         raise ProtocolViolation
     exchange = ScramExchange.begun(name, begun.data)
-    await stream.put(sasl_challenge(exchange.challenge))
+    await stream.queue_bytes(sasl_challenge(exchange.challenge))
     await stream.flush()
     said = exchange.proof(await stream.sasl_more())
     proven = await authentication.by_proof(name, said.proof, said.conversation)
-    await stream.put(sasl_over(f"v={base64_text(proven.signature)}"))
+    await stream.queue_bytes(sasl_over(f"v={base64_text(proven.signature)}"))
     return TokenCredential(proven.digest)
 
 

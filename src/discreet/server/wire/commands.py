@@ -49,7 +49,7 @@ def shows_remaining(statement: WireStatement) -> bool:
 
 def columns_of(statement: WireStatement, state: SessionState) -> tuple[WireColumn, ...] | None:
     """The columns that a command will have; None for those without rows."""
-    return _shown(statement, state).columns if statement.words[0] == "SHOW" else None
+    return _show_settings(statement, state).columns if statement.words[0] == "SHOW" else None
 
 
 def executed(statement: WireStatement, state: SessionState) -> CommandResult:  # noqa: PLR0911
@@ -69,7 +69,7 @@ def executed(statement: WireStatement, state: SessionState) -> CommandResult:  #
             told = state.settings.reset() if name == "all" else state.settings.set(name, None)
             return CommandResult(done("RESET"), _statuses(told))
         case "SHOW":
-            return CommandResult(_shown(statement, state))
+            return CommandResult(_show_settings(statement, state))
         case "DISCARD":
             told = state.settings.reset()
             return CommandResult(done("DISCARD ALL"), _statuses(told), forgets_all=True)
@@ -88,7 +88,7 @@ def _rolled_back(statement: WireStatement, transaction: Transaction) -> CommandR
     return CommandResult(done("ROLLBACK"), (warning(STAYS),) if charged else ())
 
 
-def _shown(statement: WireStatement, state: SessionState) -> RowSet:
+def _show_settings(statement: WireStatement, state: SessionState) -> RowSet:
     rest = statement.tokens[1:]
     words = [token.word for token in rest]
     if words[:1] == ["ALL"]:

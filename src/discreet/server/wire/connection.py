@@ -107,11 +107,11 @@ class ConnectionSetup:
     async def _encrypted(self, tls: ssl.SSLContext) -> tuple[WireStream, First]:
         reader, writer = await _streams(self._connection, tls, self._server.wire.patience)
         self._peer = Peer(self._peer.address, encrypted=True)
-        stream = self._made(reader, writer)
+        stream = self._make_stream(reader, writer)
         try:
             first = await _startup(reader.readexactly)
         except ProtocolViolation:
-            await stream.put(error_response(protocol_violation(), fatal=True))
+            await stream.queue_bytes(error_response(protocol_violation(), fatal=True))
             await stream.flush()
             await stream.close()
             raise
@@ -121,9 +121,11 @@ class ConnectionSetup:
         return stream, first
 
     async def _stream(self, tls: ssl.SSLContext | None) -> WireStream:
-        return self._made(*await _streams(self._connection, tls, self._server.wire.patience))
+        return self._make_stream(*await _streams(self._connection, tls, self._server.wire.patience))
 
-    def _made(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> WireStream:
+    def _make_stream(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> WireStream:
         longest = self._server.service.runtime.settings.body
         return WireStream(reader, writer, patience=self._server.wire.patience, longest=longest)
 
@@ -152,7 +154,7 @@ class ConnectionSetup:
         given = parameters_of(first)
         unknown = [name for name in first.parameters if name.startswith("_pq_.")]
         if first.minor or unknown:
-            await stream.put(messages.negotiate(unknown))
+            await stream.queue_bytes(messages.negotiate(unknown))
         require_encrypted(self._peer)
         come_in = ENTRIES[server.wire.entry]
         credential = await come_in(authentication, self._peer, given.user, stream)
@@ -179,11 +181,11 @@ class ConnectionSetup:
                     shares=server.shares,
                     subject=person.id,
                 )
-                await stream.put(messages.AUTHENTICATED)
+                await stream.queue_bytes(messages.AUTHENTICATED)
                 for name, value in settings.reported():
-                    await stream.put(messages.parameter_status(name, value))
-                await stream.put(messages.key_data(process, key))
-                with server.known(session, process, key):
+                    await stream.queue_bytes(messages.parameter_status(name, value))
+                await stream.queue_bytes(messages.key_data(process, key))
+                with server.register_session(session, process, key):
                     await session.serve()
         finally:
             await credential.leave(authentication)
@@ -213,7 +215,7 @@ async def _streams(
 async def _send_fatal(stream: WireStream, refusal: DiscreetError) -> None:
     with suppress(ConnectionClosed, ClientTimeout):
         stream.drop()
-        await stream.put(error_response(refusal, fatal=True))
+        await stream.queue_bytes(error_response(refusal, fatal=True))
         await stream.flush()
 
 

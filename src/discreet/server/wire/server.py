@@ -132,7 +132,7 @@ class WireServer:
                 del self._connections[person]
 
     @contextmanager
-    def known(self, session: WireSession, process: int, secret: int) -> Iterator[None]:
+    def register_session(self, session: WireSession, process: int, secret: int) -> Iterator[None]:
         """A session that can be told to give up what it waits for."""
         self._sessions[process] = (secret, session)
         try:

@@ -74,7 +74,7 @@ _STAND_INS = {BOOL.oid: "TRUE", DATE.oid: "DATE '2000-01-01'", TIMESTAMP.oid: "N
 """What stands for a parameter while only columns are asked for."""
 
 
-def _written(message: Bind, types: Sequence[int]) -> Generator[None, None, list[str]]:
+def _write_parameters(message: Bind, types: Sequence[int]) -> Generator[None, None, list[str]]:
     """Parameters as they are written in a statement, in steps."""
     found = []
     for value, oid, form in zip(message.parameters, types, message.formats, strict=True):
@@ -129,7 +129,7 @@ class WireSession:
 
     async def serve(self) -> None:
         """Answer until the client says good-bye."""
-        await self.stream.put(messages.ready(self.state.transaction.status))
+        await self.stream.queue_bytes(messages.ready(self.state.transaction.status))
         await self.stream.flush()
         while True:
             coming = self.stream.message(self.idle)
@@ -168,7 +168,7 @@ class WireSession:
         try:
             found = await self._in_turns(reading(message.text))
             if not found:
-                await self.stream.put(messages.EMPTY_QUERY)
+                await self.stream.queue_bytes(messages.EMPTY_QUERY)
             for statement in found:
                 await self._turn()
                 offset = statement.offset
@@ -181,24 +181,24 @@ class WireSession:
     async def _sent(self, result: RowSet, columns: Columns | None) -> None:
         if columns is not None:
             fields = forms(columns, ())
-            await self.stream.put(messages.row_description(fields))
+            await self.stream.queue_bytes(messages.row_description(fields))
             await self._rows(result.rows, columns, fields)
-        await self._told(result)
-        await self.stream.put(result.complete(len(result.rows)))
+        await self._send_notices(result)
+        await self.stream.queue_bytes(result.complete(len(result.rows)))
 
     async def _rows(
         self, rows: Sequence[Sequence[Any]], columns: Columns, fields: Sequence[FieldForm]
     ) -> None:
         """Rows as they travel, a few at a time."""
         for place, row in enumerate(rows, 1):
-            await self.stream.put(row_message(row, columns, fields))
+            await self.stream.queue_bytes(row_message(row, columns, fields))
             if place % _ROWS == 0:
                 await self._turn()
 
-    async def _told(self, result: RowSet) -> None:
+    async def _send_notices(self, result: RowSet) -> None:
         """What stands beside the rows, unless the client asked for less."""
         if self.state.settings.wants_notices():
-            await self.stream.put(*map(notice, result.notices))
+            await self.stream.queue_bytes(*map(notice, result.notices))
 
     # The extended protocol ----------------------------------------------------------------------
 
@@ -215,7 +215,7 @@ class WireSession:
                     await self._execute(message)
                 case Close():
                     (self.portals if message.portal else self.prepared).pop(message.name, None)
-                    await self.stream.put(messages.CLOSED)
+                    await self.stream.queue_bytes(messages.CLOSED)
                 case Flush():
                     await self.stream.flush()
         except DiscreetError as refusal:
@@ -239,7 +239,7 @@ class WireSession:
         casts = {} if statement is None else statement.casts
         types = tuple(oid or CAST_TYPES.get(casts.get(n, ""), 0) for n, oid in enumerate(types, 1))
         self.prepared[message.name] = Prepared(statement, types)
-        await self.stream.put(messages.PARSED)
+        await self.stream.queue_bytes(messages.PARSED)
 
     async def _bind(self, message: Bind) -> None:
         prepared = self._prepared(message.statement)
@@ -250,11 +250,11 @@ class WireSession:
             if len(message.parameters) != len(prepared.types):
                 raise parameter_count(len(prepared.types), len(message.parameters))
             require_short(sum(len(value or b"") for value in message.parameters))
-            written = await self._in_turns(_written(message, prepared.types))
+            written = await self._in_turns(_write_parameters(message, prepared.types))
             bound = statement.binding(written[: statement.parameters])
             statement = await self._in_turns(bound)
         self.portals[message.portal] = Portal(statement, message.result_formats)
-        await self.stream.put(messages.BOUND)
+        await self.stream.queue_bytes(messages.BOUND)
 
     async def _describe(self, message: Describe) -> None:
         if message.portal:
@@ -264,13 +264,13 @@ class WireSession:
         else:
             prepared = self._prepared(message.name)
             types = [oid or TEXT.oid for oid in prepared.types]
-            await self.stream.put(messages.parameter_description(types))
+            await self.stream.queue_bytes(messages.parameter_description(types))
             columns = await self._described(prepared, await self._stood_in(prepared))
             formats = ()
         told = messages.NO_DATA
         if columns is not None:
             told = messages.row_description(forms(columns, formats))
-        await self.stream.put(told)
+        await self.stream.queue_bytes(told)
 
     async def _described(
         self, what: Prepared | Portal, statement: WireStatement | None
@@ -286,7 +286,7 @@ class WireSession:
     async def _execute(self, message: Execute) -> None:
         portal = self._portal(message.portal)
         if portal.statement is None:
-            await self.stream.put(messages.EMPTY_QUERY)
+            await self.stream.queue_bytes(messages.EMPTY_QUERY)
             return
         first = portal.result is None
         if portal.result is None:
@@ -303,8 +303,8 @@ class WireSession:
         portal.sent = end
         more = portal.sent < len(result.rows)
         if first:
-            await self._told(result)
-        await self.stream.put(messages.SUSPENDED if more else result.complete(len(shown)))
+            await self._send_notices(result)
+        await self.stream.queue_bytes(messages.SUSPENDED if more else result.complete(len(shown)))
 
     async def _sync(self) -> None:
         self._skipping = False
@@ -325,7 +325,7 @@ class WireSession:
             case StatementKind.PREVIEW:
                 return texts("QUERY PLAN", (), "EXPLAIN").columns
             case StatementKind.READING:
-                return (await self._read(statement)).columns
+                return (await self._read_catalogue(statement)).columns
             case StatementKind.COMMAND:
                 if commands.shows_remaining(statement):
                     return answers.REMAINING
@@ -347,18 +347,18 @@ class WireSession:
         match statement.kind:
             case StatementKind.QUESTION:
                 assert columns is not None
-                return await self._asked(statement, columns)
+                return await self._ask_question(statement, columns)
             case StatementKind.PREVIEW:
                 person, settings = await self._person(), self.state.settings
                 return await answers.previewed(self.service, person, statement, settings)
             case StatementKind.READING:
-                return await self._read(statement)
+                return await self._read_catalogue(statement)
             case StatementKind.COMMAND:
                 if commands.shows_remaining(statement):
                     return await answers.remaining(self.service, await self._person())
                 return await self._command(statement)
 
-    async def _asked(self, statement: WireStatement, columns: Columns) -> RowSet:
+    async def _ask_question(self, statement: WireStatement, columns: Columns) -> RowSet:
         if statement.wants_no_rows:
             return RowSet(columns)
         self._asking = asyncio.ensure_future(
@@ -387,7 +387,7 @@ class WireSession:
     def _note_job(self, job: str) -> None:
         self._job = job
 
-    async def _read(self, statement: WireStatement) -> RowSet:
+    async def _read_catalogue(self, statement: WireStatement) -> RowSet:
         """What the catalogue says; between two Syncs it is asked the same once."""
         if self._looked_up is not None and self._looked_up[0] == statement.text:
             return self._looked_up[1]
@@ -400,7 +400,7 @@ class WireSession:
 
     async def _command(self, statement: WireStatement) -> RowSet:
         executed = commands.executed(statement, self.state)
-        await self.stream.put(*executed.beside)
+        await self.stream.queue_bytes(*executed.beside)
         if executed.forgets_all:
             self.prepared.clear()
         elif executed.forgets is not None:
@@ -418,12 +418,12 @@ class WireSession:
         status, self._looked_up = self.state.transaction.status, None
         if status == IDLE:
             self.portals.clear()
-        await self.stream.put(messages.ready(status))
+        await self.stream.queue_bytes(messages.ready(status))
         await self.stream.flush()
 
     async def _refused(self, refusal: DiscreetError, offset: int) -> None:
         self.state.transaction.fail()
-        await self.stream.put(error_response(refusal, offset=offset))
+        await self.stream.queue_bytes(error_response(refusal, offset=offset))
 
     async def _stood_in(self, prepared: Prepared) -> WireStatement | None:
         """The statement with something in the place of its parameters, for its columns alone."""

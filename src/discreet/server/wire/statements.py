@@ -186,7 +186,7 @@ class _UnfinishedStatement:
                 remedy="Ask for less at a time.",
             )
 
-    def made(self, text: str, end: int, *, as_sent: bool) -> WireStatement:
+    def finish_statement(self, text: str, end: int, *, as_sent: bool) -> WireStatement:
         """The statement, which ends here."""
         made = WireStatement(
             text=text[self.begins : end],
@@ -229,7 +229,7 @@ def reading(text: str) -> Generator[None, None, list[WireStatement]]:
             yield
         if kind == "end":
             if unfinished.count:
-                found.append(unfinished.made(text, start, as_sent=True))
+                found.append(unfinished.finish_statement(text, start, as_sent=True))
             if len(found) > MOST_AT_ONCE:
                 raise _too_many()
             unfinished = _UnfinishedStatement(end)
@@ -259,7 +259,7 @@ def _replacing(text: str) -> Generator[None, None, WireStatement]:
             yield
         if kind not in ("space", "comment"):
             unfinished.add(Token(kind, text[start:end], start))
-    return unfinished.made(text, len(text), as_sent=False)
+    return unfinished.finish_statement(text, len(text), as_sent=False)
 
 
 def _all_at_once(steps: Generator[None, None, Result]) -> Result:

@@ -89,7 +89,7 @@ class WireStream:
         except (asyncio.IncompleteReadError, OSError):
             raise ConnectionClosed from None
 
-    async def put(self, *parts: bytes) -> None:
+    async def queue_bytes(self, *parts: bytes) -> None:
         """Collect bytes, and send them where there are many."""
         self._waiting += parts
         self._size += sum(map(len, parts))

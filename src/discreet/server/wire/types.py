@@ -37,12 +37,12 @@ class WireType:
         if value is None:
             return None
         if not binary:
-            return written(value).encode()
+            return format_value(value).encode()
         assert self.packed is not None
         return self.packed(value)
 
 
-def written(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as PostgreSQL would write it.
 
     >>> written(True), written(math.inf), written(date(2024, 2, 29)), written(["a", None])
@@ -70,7 +70,7 @@ def _real(value: float) -> str:
 def _element(value: Any) -> str:
     if value is None:
         return "NULL"
-    text = written(value).replace("\\", "\\\\").replace('"', '\\"')
+    text = format_value(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
 
 
@@ -79,7 +79,7 @@ def _whole(form: str) -> Callable[[Any], bytes]:
 
 
 def _text(value: Any) -> bytes:
-    return written(value).encode()
+    return format_value(value).encode()
 
 
 def _day(value: date) -> bytes:

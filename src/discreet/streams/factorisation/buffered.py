@@ -222,7 +222,7 @@ def _in_whole_numbers(found: Sequence[tuple[float, float]]) -> tuple[tuple[int, 
 
 def _require_factors(given: object, buffers: int) -> tuple[tuple[int, int], ...]:
     """Factors as a state holds them, refused where c would be negative or rise."""
-    pairs = [tuple(pair) if isinstance(pair, Sequence) else () for pair in _listed(given)]
+    pairs = [tuple(pair) if isinstance(pair, Sequence) else () for pair in _read_pair_list(given)]
     whole = all(
         len(pair) == 2 and all(type(each) is int and 0 <= each < _ONE for each in pair)
         for pair in pairs
@@ -237,7 +237,7 @@ def _require_factors(given: object, buffers: int) -> tuple[tuple[int, int], ...]
     return tuple((pair[0], pair[1]) for pair in pairs)
 
 
-def _listed(given: object) -> Sequence[object]:
+def _read_pair_list(given: object) -> Sequence[object]:
     return given if isinstance(given, Sequence) and not isinstance(given, str) else [()]
 
 

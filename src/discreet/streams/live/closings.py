@@ -110,7 +110,7 @@ class Closings:
     def _note(self) -> None:
         last = self._ticks.open_at(self._clock.now()) - 1
         if last >= self._next:
-            place = self._source.cut()
+            place = self._source.find_end_offset()
             self._keep(last, place)
             self._found.append((last, place))
             self._next = last + 1

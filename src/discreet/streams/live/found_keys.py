@@ -190,9 +190,11 @@ class KeysByName:
         return {
             "names": list(self.names),
             "pending": {str(tick): dict(counts) for tick, counts in self._pending.items()},
-            "senders": {str(tick): _written(people) for tick, people in self._senders.items()},
+            "senders": {
+                str(tick): _join_tags_of_keys(people) for tick, people in self._senders.items()
+            },
             "before": dict(self._before),
-            "interval": _written(self._interval),
+            "interval": _join_tags_of_keys(self._interval),
             "single": dict(self._single),
         }
 
@@ -200,15 +202,17 @@ class KeysByName:
         """Be where the state was."""
         self.names = tuple(state["names"])
         self._pending = {int(tick): Tally(counts) for tick, counts in state["pending"].items()}
-        self._senders = {int(tick): _read(people) for tick, people in state["senders"].items()}
+        self._senders = {
+            int(tick): _split_tags_of_keys(people) for tick, people in state["senders"].items()
+        }
         self._before = Tally(state["before"])
-        self._interval = _read(state["interval"])
+        self._interval = _split_tags_of_keys(state["interval"])
         self._single = Tally(state["single"])
 
 
-def _written(people: Mapping[str, set[bytes]]) -> dict[str, str]:
+def _join_tags_of_keys(people: Mapping[str, set[bytes]]) -> dict[str, str]:
     return {key: joined_tags(sorted(tags)) for key, tags in people.items()}
 
 
-def _read(written: Mapping[str, str]) -> dict[str, set[bytes]]:
+def _split_tags_of_keys(written: Mapping[str, str]) -> dict[str, set[bytes]]:
     return {key: set(parted_tags(tags)) for key, tags in written.items()}

@@ -31,7 +31,7 @@ from discreet.streams.live.closings import Closings
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.patience import Patience
 from discreet.streams.live.sealed_state import damaged_state
-from discreet.streams.live.series import LiveStatistic, told, told_within
+from discreet.streams.live.series import LiveStatistic, name_answers_of_key, told_within
 from discreet.streams.live.state_file import StreamStore
 from discreet.streams.live.tick import Tick
 from discreet.streams.live.ticks import Ticks
@@ -132,7 +132,7 @@ class LiveStream:
             if self._next == noted + 1:
                 self._log.note(self._next - 1)
                 self._noted = self._next
-                self._ready.append(self._told(self._next - 1))
+                self._ready.append(self._read_kept_tick(self._next - 1))
             self._settled = True
             self._closings.go_on(self._next, self._store.cuts())
             self._closings.watch()
@@ -170,7 +170,7 @@ class LiveStream:
         What the ledger refused to note was never released, though it may be in the state.
         """
         for number in range(since, self._noted):
-            yield self._told(number)
+            yield self._read_kept_tick(number)
 
     def plot(self, keys: Iterable[str] | None = None) -> alt.LayerChart:
         """Estimates so far against time, each within its band; all of it was released."""
@@ -262,20 +262,20 @@ class LiveStream:
             self._require_settled()
             counts: dict[str, int] | None = None
 
-            def counted() -> None:
+            def count_batch() -> None:
                 nonlocal counts
-                counts = source.counted(batch, number, self.keys)
+                counts = source.read_batch_counts(batch, number, self.keys)
 
-            def kept() -> None:
+            def commit_counts() -> None:
                 assert counts is not None
                 self._intake.take_counts(counts, max(arrived, self._next))
                 source.passed(number)
                 self._store.commit(self._state(), None)
 
-            failed = self._guarded(counted)
+            failed = self._guarded(count_batch)
             if failed is None and counts is not None:
                 self._settled = False
-                failed = self._guarded(kept)
+                failed = self._guarded(commit_counts)
                 self._settled = failed is None
         if failed is not None:
             raise failed
@@ -329,7 +329,7 @@ class LiveStream:
     def _drain(self, number: int) -> None:
         """Count all that arrived before it closed; again from here if the source goes away."""
         try:
-            for events in self._source.read(self._closings.of(number)):
+            for events in self._source.read_events_until(self._closings.of(number)):
                 self._intake.take(events, number)
                 self._closings.give_way()
         except BaseException:  # a key that was pressed, too
@@ -352,7 +352,7 @@ class LiveStream:
             "intake": self._intake.state(),
         }
 
-    def _told(self, number: int) -> Tick:
+    def _read_kept_tick(self, number: int) -> Tick:
         kept = self._store.output(number)
         if kept is None:
             raise EngineFailed(
@@ -369,7 +369,7 @@ class LiveStream:
         width = 1 if statistic is None else statistic.keys
         values: dict[str, float] = {}
         for key, own in zip(keys, _parted(output["values"], width), strict=True):
-            values |= told(statistic, key, own)
+            values |= name_answers_of_key(statistic, key, own)
         return Tick(
             number,
             self.ticks.moment(number),

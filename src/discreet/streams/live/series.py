@@ -69,7 +69,9 @@ def require_statistic(statistic: object) -> LiveStatistic | None:
     raise _not_a_statistic(statistic)
 
 
-def told(statistic: LiveStatistic | None, key: str, estimates: NDArray[Any]) -> dict[str, float]:
+def name_answers_of_key(
+    statistic: LiveStatistic | None, key: str, estimates: NDArray[Any]
+) -> dict[str, float]:
     """What is told of one key, each series under a name of its own.
 
     >>> told(QuantileSeries(Quantiles([1, 2, 3, 4]), (0.5,)), "A", np.array([4, 1, 2, 1]))

@@ -117,7 +117,7 @@ class StateFile:
             if stream != self._stream:
                 raise damaged_state(what="the state of another stream")
             if before >= speaker:
-                raise _taken(speaker)
+                raise _make_lost_claim_error(speaker)
             found = self._cipher.opened(_place(self._stream, writes), state)
             connection.execute("UPDATE head SET speaker = ?", (speaker,))
             connection.execute(_CUTS)
@@ -135,7 +135,7 @@ class StateFile:
                 (writes, sealed, self._speaker, self._writes),
             )
             if changed.rowcount != 1:
-                raise _taken(self._speaker)
+                raise _make_lost_claim_error(self._speaker)
             if output is not None:
                 tick, told = output
                 kept = self._cipher.sealed(_output_place(self._stream, tick), told)
@@ -162,7 +162,7 @@ class StateFile:
                 (tick, sealed, self._speaker),
             )
             if written.rowcount != 1:
-                raise _taken(self._speaker)
+                raise _make_lost_claim_error(self._speaker)
 
     def cuts(self) -> list[tuple[int, dict[str, Any]]]:
         with self._writing() as connection:
@@ -282,7 +282,7 @@ def _occupied(path: Path) -> InvalidParameter:
     )
 
 
-def _taken(speaker: int) -> LedgerError:
+def _make_lost_claim_error(speaker: int) -> LedgerError:
     return LedgerError(
         code="conversation_taken",
         expectation="one process that speaks for a stream",

@@ -20,7 +20,7 @@ from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number, count, exact
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.distributions.distribution import DiscreteLaplaceDistribution
 from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.mechanisms.grid import LIMIT, ordinary
@@ -95,7 +95,7 @@ class PanPrivateCounter:
     @property
     def event(self) -> Event:
         """What all outputs and one look at the memory cost together."""
-        return marked(Pure(epsilon=self.epsilon), self.randomness)
+        return mark_unprotected_event(Pure(epsilon=self.epsilon), self.randomness)
 
     @cached_property
     def distribution(self) -> Distribution:

@@ -30,7 +30,7 @@ from discreet.core.errors import Exhausted, InvalidData
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import DiscreteLaplace, Pure
 from discreet.core.parameters import Number, count, exact, probability
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import mark_unprotected_event
 from discreet.mechanisms.grid import ordinary
 from discreet.noise import SYSTEM, Source, bernoulli, discrete_laplace, uniform_integers
 from discreet.noise.randomness import require_source
@@ -85,7 +85,7 @@ class CroppedCounts:
     def event(self) -> Event:
         """What one look at the memory and the output cost together."""
         output = DiscreteLaplace(epsilon=self.epsilon_output, steps=2)
-        return marked(Pure(epsilon=self.epsilon_state) + output, self.randomness)
+        return mark_unprotected_event(Pure(epsilon=self.epsilon_state) + output, self.randomness)
 
     def signal(self, arrivals: int) -> float:
         """How much more often an element that came so often is in that state."""

@@ -32,10 +32,10 @@ class CountedBatches:
     def begin(self, offset: Offset | None) -> None:
         self._last = -1 if offset is None else int(offset["batch"])
 
-    def cut(self) -> Offset:
+    def find_end_offset(self) -> Offset:
         return self.offset
 
-    def read(self, cut: Offset) -> Iterator[Events]:
+    def read_events_until(self, cut: Offset) -> Iterator[Events]:
         """Nothing is fetched: batches come by themselves."""
         return iter(())
 
@@ -49,7 +49,7 @@ class CountedBatches:
     def close(self) -> None:
         """Nothing is held."""
 
-    def counted(
+    def read_batch_counts(
         self, batch: CountSource, number: int, keys: Sequence[str]
     ) -> dict[str, int] | None:
         """The counts of a batch by key; None where this batch was counted before."""

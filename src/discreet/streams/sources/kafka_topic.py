@@ -64,13 +64,13 @@ class KafkaTopic:
         self._places = {} if offset is None else {int(p): int(at) for p, at in offset.items()}
         self._assigned(fresh=offset is None)
 
-    def cut(self) -> Offset:
+    def find_end_offset(self) -> Offset:
         """Where every partition ends; nothing that reading uses is touched."""
         if self._watching is None:
-            self._watching = self._asked(self._make)
+            self._watching = self._ask_server(self._make)
         partitions = self._there(self._watching)
-        starts = self._asked(self._watching.beginning_offsets, partitions)
-        ends = self._asked(self._watching.end_offsets, partitions)
+        starts = self._ask_server(self._watching.beginning_offsets, partitions)
+        ends = self._ask_server(self._watching.end_offsets, partitions)
         for each, end in ends.items():
             place = self._places.get(each.partition, 0)
             if end < place:
@@ -78,7 +78,7 @@ class KafkaTopic:
             self._require_kept(place, starts[each])
         return {str(each.partition): end for each, end in ends.items()}
 
-    def read(self, cut: Offset) -> Iterator[Events]:
+    def read_events_until(self, cut: Offset) -> Iterator[Events]:
         ends = {int(partition): int(end) for partition, end in cut.items()}
         self._assigned(fresh=False)
         partitions = self._partitions(ends)
@@ -94,9 +94,9 @@ class KafkaTopic:
         self._consumer.seek(each, self._places[each.partition])
         patience = time.monotonic() + _PATIENCE
         while self._places[each.partition] < end:
-            polled = self._asked(self._consumer.poll, timeout_ms=_POLL)
+            polled = self._ask_server(self._consumer.poll, timeout_ms=_POLL)
             values = [record.value for record in polled.get(each, ()) if record.offset < end]
-            reached = min(self._asked(self._consumer.position, each), end)
+            reached = min(self._ask_server(self._consumer.position, each), end)
             if reached > self._places[each.partition]:
                 self._places[each.partition] = reached
                 patience = time.monotonic() + _PATIENCE
@@ -121,9 +121,9 @@ class KafkaTopic:
     def _assigned(self, *, fresh: bool) -> list[Any]:
         """All partitions there are by now, each at its place."""
         if self._consumer is None:
-            self._consumer = self._asked(self._make)
+            self._consumer = self._ask_server(self._make)
         partitions = self._there(self._consumer)
-        starts = self._asked(self._consumer.beginning_offsets, partitions)
+        starts = self._ask_server(self._consumer.beginning_offsets, partitions)
         for each, start in starts.items():
             # A partition that is added later is new, and counted from its first record.
             place = self._places.setdefault(each.partition, start if fresh else 0)
@@ -134,7 +134,7 @@ class KafkaTopic:
         return partitions
 
     def _there(self, consumer: Any) -> list[Any]:
-        numbers = self._asked(consumer.partitions_for_topic, self._topic)
+        numbers = self._ask_server(consumer.partitions_for_topic, self._topic)
         if not numbers:
             raise away(what=f"topic {self._topic}, which is not there")
         return self._partitions(numbers)
@@ -150,7 +150,7 @@ class KafkaTopic:
     def _partitions(self, numbers: Any) -> list[Any]:
         return [self._partition(self._topic, number) for number in sorted(numbers)]
 
-    def _asked(self, ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    def _ask_server(self, ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
         try:
             return ask(*given, **named)
         except self._failures:

@@ -97,11 +97,11 @@ class LineSocket:
     def begin(self, offset: Offset | None) -> None:
         """Nothing to go back to: whoever was not told otherwise sends again."""
 
-    def cut(self) -> Offset:
+    def find_end_offset(self) -> Offset:
         with self._lock:
             return {each.name: each.counted + len(each.arrived) for each in self._senders}
 
-    def read(self, cut: Offset) -> Iterator[Events]:
+    def read_events_until(self, cut: Offset) -> Iterator[Events]:
         with self._lock:
             senders = list(self._senders)
         for sender in senders:

@@ -43,10 +43,10 @@ class ParquetFiles:
         if self._last and not (self._folder / self._last).exists():
             raise changed(what="a folder from which the last file that was counted is gone")
 
-    def cut(self) -> Offset:
+    def find_end_offset(self) -> Offset:
         return {"file": max(self._names(), default="")}
 
-    def read(self, cut: Offset) -> Iterator[Events]:
+    def read_events_until(self, cut: Offset) -> Iterator[Events]:
         for name in self._names():
             if self._last < name <= cut["file"]:
                 # A file is a unit of what is committed: all of it, or nothing.

@@ -49,16 +49,16 @@ class RedisStream:
         """Stand at a kept place; without one before the first entry that is there."""
         if offset is not None:
             self._last, self._added = str(offset["id"]), int(offset["added"])
-            self.cut()
+            self.find_end_offset()
             return
-        told = self._told()
+        told = self._fetch_stream_info()
         self._last, self._added = _BEGINNING, 0
         if told is not None:
             self._added = int(told["entries-added"]) - int(told["length"])
 
-    def cut(self) -> Offset:
+    def find_end_offset(self) -> Offset:
         """The newest entry, and how many there ever were: both of one moment."""
-        told = self._told()
+        told = self._fetch_stream_info()
         if told is None:
             if self._last != _BEGINNING:
                 raise changed(what=f"no stream {self._name}, which was there")
@@ -68,11 +68,11 @@ class RedisStream:
             raise changed(what=f"stream {self._name}, which lost entries that were counted")
         return {"id": newest, "added": int(told["entries-added"])}
 
-    def read(self, cut: Offset) -> Iterator[Events]:
+    def read_events_until(self, cut: Offset) -> Iterator[Events]:
         """The entries up to the cut; refused at their end where one of them is missing."""
         end = str(cut["id"])
         while _order(self._last) < _order(end):
-            found = self._asked(
+            found = self._ask_server(
                 self._client.xrange, self._name, min=f"({self._last}", max=end, count=_BATCH
             )
             if not found:
@@ -92,15 +92,15 @@ class RedisStream:
     def close(self) -> None:
         self._client.close()
 
-    def _told(self) -> Mapping[str, Any] | None:
+    def _fetch_stream_info(self) -> Mapping[str, Any] | None:
         """What the server says of the stream; None where there is none."""
         try:
-            told: Mapping[str, Any] = self._asked(self._client.xinfo_stream, self._name)
+            told: Mapping[str, Any] = self._ask_server(self._client.xinfo_stream, self._name)
         except self._refusals:
             return None
         return told
 
-    def _asked(self, ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    def _ask_server(self, ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
         try:
             return ask(*given, **named)
         except self._failures:

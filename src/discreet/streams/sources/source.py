@@ -23,10 +23,11 @@ Offset: TypeAlias = Mapping[str, Any]
 class EventSource(Protocol):
     """Events in an order of arrival, each at a place that can be gone back to.
 
-    Contract: ``read`` hands out every event between the place where it stands and ``cut`` once, and
-    stands behind an event as soon as it has handed it out. ``cut`` may be called while ``read``
-    goes on in another thread. What cannot be reached raises :class:`SourceAway`, and can be tried
-    again. A source whose places tell nothing about events has ``place_is_public``.
+    Contract: ``read_events_until`` hands out every event between the place where it stands and
+    ``cut`` once, and stands behind an event as soon as it has handed it out. ``find_end_offset``
+    may be called while it goes on in another thread. What cannot be reached raises
+    :class:`SourceAway`, and can be tried again. A source whose places tell nothing about events has
+    ``place_is_public``.
     """
 
     @property
@@ -36,10 +37,10 @@ class EventSource(Protocol):
     def begin(self, offset: Offset | None) -> None:
         """Stand at a place that was kept; None: at the beginning that the source declares."""
 
-    def cut(self) -> Offset:
+    def find_end_offset(self) -> Offset:
         """Where the source ends now: behind all that arrived so far."""
 
-    def read(self, cut: Offset) -> Iterator[Events]:
+    def read_events_until(self, cut: Offset) -> Iterator[Events]:
         """What lies between the present place and ``cut``."""
 
     @property

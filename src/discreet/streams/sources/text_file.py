@@ -57,14 +57,14 @@ class _GrowingFile:
                 raise changed(what=f"{self._path.name}, which was cut short or replaced")
             self._place, self._after = place, after
 
-    def cut(self) -> Offset:
+    def find_end_offset(self) -> Offset:
         with self._same() as file:
             size = _size(file)
         if size < self._place:
             raise changed(what=f"{self._path.name}, which was cut short")
         return {"byte": size}
 
-    def read(self, cut: Offset) -> Iterator[Events]:
+    def read_events_until(self, cut: Offset) -> Iterator[Events]:
         end = int(cut["byte"])
         with self._same() as file:
             if _size(file) < end:

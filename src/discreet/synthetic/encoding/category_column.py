@@ -55,7 +55,7 @@ class CategoryColumn:
         try:
             found = [places.get(_key(value), rest) for value in values]
         except Exception:  # a value that has no hash, or does not compare, is in no list
-            found = [_found(places, value, rest) for value in values]
+            found = [_find_place(places, value, rest) for value in values]
         return np.array(found, dtype=np.int64)
 
     def decode(self, codes: Codes, randomness: Source) -> list[Any]:
@@ -89,7 +89,7 @@ def _key(value: object) -> object:
     return (bool, value) if isinstance(value, bool) else value
 
 
-def _found(places: Mapping[object, int], value: object, rest: int) -> int:
+def _find_place(places: Mapping[object, int], value: object, rest: int) -> int:
     try:
         return places.get(_key(value), rest)
     except Exception:  # a value of the data may fail in any way, and none may show

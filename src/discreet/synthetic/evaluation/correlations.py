@@ -29,7 +29,9 @@ def correlations(columns: Sequence[EncodedColumn], codes: Codes) -> dict[tuple[i
         table = cell_counts_of(codes, (first, second), shape).reshape(sides).astype(np.float64)
         ordered = all(isinstance(columns[k], NumberColumn | DayColumn) for k in (first, second))
         if ordered:
-            table = table[_known(columns[first])][:, _known(columns[second])]
+            table = table[_list_known_places(columns[first])][
+                :, _list_known_places(columns[second])
+            ]
         found[(first, second)] = order_correlation(table) if ordered else cramers_v(table)
     return found
 
@@ -41,7 +43,7 @@ def correlation_gap(
     return float(np.mean([abs(real[pair] - other[pair]) for pair in real])) if real else None
 
 
-def _known(column: EncodedColumn) -> list[int]:
+def _list_known_places(column: EncodedColumn) -> list[int]:
     return [place for place, label in enumerate(column.labels) if label is not None]
 
 

@@ -212,7 +212,11 @@ def _compared(
         references=references,
         pairs={(names[a], names[b]): float(d) for (a, b), d in zip(pairs, apart, strict=True)},
         columns=shares,
-        rare=rare_groups(encoding.columns, _named(names, real), _named(names, synthetic)),
+        rare=rare_groups(
+            encoding.columns,
+            _split_codes_by_name(names, real),
+            _split_codes_by_name(names, synthetic),
+        ),
         rows=(len(real), len(synthetic)),
         correlations={
             (names[a], names[b]): (value, kept[a, b]) for (a, b), value in together.items()
@@ -227,7 +231,7 @@ def _codes(encoding: TableEncoding, table: Any) -> Codes:
     return inside
 
 
-def _named(names: Sequence[str], codes: Codes) -> dict[str, Codes]:
+def _split_codes_by_name(names: Sequence[str], codes: Codes) -> dict[str, Codes]:
     return {name: codes[:, place] for place, name in enumerate(names)}
 
 
@@ -238,7 +242,7 @@ def _violations(
     constraints: Sequence[Constraint],
 ) -> dict[str, int]:
     known = [each for each in constraints if set(each.columns) <= set(names)]
-    return violations(columns, _named(names, codes), known)
+    return violations(columns, _split_codes_by_name(names, codes), known)
 
 
 def _workload_error(workload: Workload, real: Codes, synthetic: Codes) -> float:
@@ -246,7 +250,7 @@ def _workload_error(workload: Workload, real: Codes, synthetic: Codes) -> float:
     shape = workload.universe.shape
     errors = []
     for product in workload.products:
-        places = product.kept
+        places = product.kept_places
         sides = tuple(shape[place] for place in places)
         answers = []
         for codes in (real, synthetic):

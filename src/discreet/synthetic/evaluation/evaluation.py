@@ -39,7 +39,7 @@ class TableScores:
     violations: Mapping[str, int] = field(default_factory=dict)
     correlation: float | None = None
 
-    def listed(self) -> dict[str, float | None]:
+    def list_scores(self) -> dict[str, float | None]:
         """The scores that are numbers, by what they are called in tables; the worst apart."""
         learnt = None if self.classifier is None else self.classifier.synthetic
         agreed = None if self.classifier is None else self.classifier.agreement
@@ -139,7 +139,7 @@ class NonPrivateEvaluation:
 
     def __str__(self) -> str:
         """A table of scores, under the warning."""
-        heads, rows = score_table({name: each.listed() for name, each in self.tables.items()})
+        heads, rows = score_table({name: each.list_scores() for name, each in self.tables.items()})
         wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
         lines = [NOT_PRIVATE, f"compared: {', '.join(self.columns)}"]
         for first, *others in (heads, *rows):

@@ -81,7 +81,7 @@ class MarginalDistances:
     def noises(self) -> dict[int, WholeNoise]:
         """What is added to each sum of differences."""
         each = share_of(self.spend, Fraction(1, len(self.ways)))
-        moved = self.records * self.size.moved
+        moved = self.records * self.size.changed_cells
         return {
             ways: noise_for(
                 each, l1=moved * len(sets), l2=moved * len(sets), randomness=self.randomness

@@ -80,7 +80,7 @@ def repeated_scores(
             remedy="Make the release again, and evaluate each.",
         )
     level, runs = float(probability("confidence", confidence)), len(evaluations)
-    listed = [each.scores.listed() for each in evaluations]
+    listed = [each.scores.list_scores() for each in evaluations]
     found = {}
     for name in listed[0]:
         values = [value for each in listed if (value := each.get(name)) is not None]

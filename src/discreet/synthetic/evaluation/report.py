@@ -47,7 +47,7 @@ def report(found: NonPrivateEvaluation) -> str:
         f'<p class="warning">{html.escape(found.warning)}</p>',
         f"<p>{real:,} real rows, {made:,} synthetic rows.</p>",
         "<h2>Scores</h2>",
-        _table(*score_table({name: each.listed() for name, each in found.tables.items()})),
+        _table(*score_table({name: each.list_scores() for name, each in found.tables.items()})),
         "<ul>" + "".join(f"<li>{html.escape(each)}</li>" for each in found.meaning) + "</ul>",
         "<p>The tables below the synthetic one are not private. They show what else an owner might "
         "publish: some of the real rows, columns without what is between them, groups of 25.</p>",

@@ -11,9 +11,9 @@ def score_table(
     """A table of scores: the heads of those columns that have anything in them, and the rows."""
     first = next(iter(listed.values()))
     heads = [head for head in first if any(each[head] is not None for each in listed.values())]
-    rows = [[name, *(_told(each[head]) for head in heads)] for name, each in listed.items()]
+    rows = [[name, *(_format_score(each[head]) for head in heads)] for name, each in listed.items()]
     return ("table", *heads), rows
 
 
-def _told(score: float | None) -> str:
+def _format_score(score: float | None) -> str:
     return "–" if score is None else f"{score:.4f}"

@@ -67,7 +67,7 @@ class CellTable:
         """Sums of whole counts."""
         require_same(workload, self.universe)
         return np.concatenate(
-            [answered(product, self._by(product.kept)) for product in workload.products]
+            [answered(product, self._by(product.kept_places)) for product in workload.products]
         )
 
     def marginal(self, names: Sequence[str]) -> Floats:

@@ -65,7 +65,7 @@ class Climb:
     def leaves(self) -> Iterator[LeafEstimates]:
         """The last level, block by block."""
         tree, fixed = self._tree, self._fixed[-1]
-        for block, own in zip(tree.blocks(), self._measured.leaves.read(), strict=True):
+        for block, own in zip(tree.blocks(), self._measured.leaves.read_blocks(), strict=True):
             inside = slice(block.first, block.last)
             values = own_estimates(own, None if fixed is None else fixed[inside])
             spread = Spread(self._last.shape[inside], self._last.mean[inside])

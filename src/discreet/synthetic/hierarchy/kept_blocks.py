@@ -44,7 +44,7 @@ class KeptBlocks:
         self._file.write(block.astype(kind).tobytes())
         self._forms.append((kind, block.shape))
 
-    def read(self) -> Iterator[Ints]:
+    def read_blocks(self) -> Iterator[Ints]:
         """All blocks, from the first."""
         place = 0
         for kind, shape in self._forms:

@@ -63,7 +63,7 @@ def noises_for(
 ) -> LevelNoises:
     """The noise of each level; of all that the spend permits, what errs least over all cells."""
 
-    def made(paid: PureDP | ZCDP) -> LevelNoises:
+    def make_level_noises(paid: PureDP | ZCDP) -> LevelNoises:
         return tuple(
             _noise(paid, share, size, records, randomness) if share else None
             for share in tree.hierarchy.shares
@@ -72,7 +72,7 @@ def noises_for(
     def error(noises: LevelNoises) -> float:
         return sum(each.cells * each.cell**2 for each in level_errors(tree, invariants, noises))
 
-    return least_error(additive_readings(spend), made, error)
+    return least_error(additive_readings(spend), make_level_noises, error)
 
 
 def _noise(
@@ -81,8 +81,8 @@ def _noise(
     """Noise for one level: a person's records lie in one cell of it each, or move to another."""
     return noise_for(
         share_of(paid, share),
-        l1=size.moved * records,
-        l2=sqrt_above(Fraction(size.moved * records**2)),
+        l1=size.changed_cells * records,
+        l2=sqrt_above(Fraction(size.changed_cells * records**2)),
         randomness=randomness,
     )
 

@@ -50,7 +50,7 @@ def noisy_levels(tree: Tree, noises: LevelNoises, measured: Measured) -> NoisyLe
 
 
 def _leaves(measured: Measured) -> Ints:
-    return np.concatenate(list(measured.leaves.read()))
+    return np.concatenate(list(measured.leaves.read_blocks()))
 
 
 def levels_to_list(levels: NoisyLevels) -> list[object]:

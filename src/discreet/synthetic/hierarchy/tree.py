@@ -186,7 +186,7 @@ class Tree:
     def _split(self, ranges: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
         """Halve the first attribute that can be, until blocks are small."""
         cells = math.prod(high - low for low, high in ranges) * self.detail
-        cut = self._cut(ranges) if cells > self.block else None
+        cut = self._find_cut(ranges) if cells > self.block else None
         if cut is None:
             yield ranges
             return
@@ -195,7 +195,7 @@ class Tree:
         yield from self._split([*ranges[:number], (low, place), *ranges[number + 1 :]])
         yield from self._split([*ranges[:number], (place, high), *ranges[number + 1 :]])
 
-    def _cut(self, ranges: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    def _find_cut(self, ranges: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
         """Where to cut: between values; of the last attribute, between families."""
         for number, (low, high) in enumerate(ranges):
             if high - low < 2:

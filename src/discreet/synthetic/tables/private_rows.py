@@ -76,7 +76,7 @@ class GroupedRows:
         for name, groups in self.grouped.items():
             place = self.universe.place(name)
             if place not in self.given:
-                found[:, place] = groups.drawn(found[:, place], randomness)
+                found[:, place] = groups.draw_cells(found[:, place], randomness)
         return found
 
     def to_dict(self) -> Mapping[str, object]:

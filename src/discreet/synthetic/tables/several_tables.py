@@ -132,14 +132,14 @@ class SeveralTables:
         numbers = (Attribute(c.name, tuple(range(c.limit + 1))) for c in self.children)
         return Universe((*self.parent.attributes, *numbers))
 
-    def given(self, child: ChildTable) -> tuple[int, ...]:
+    def list_given_places(self, child: ChildTable) -> tuple[int, ...]:
         """The places of the attributes of people that rows may depend on."""
         names = self.parent.names if child.given is None else child.given
         return tuple(map(self.parent.place, names))
 
     def joined(self, child: ChildTable) -> Universe:
         """Rows of a child table with the attributes of their owners."""
-        above = (self.parent.attributes[place] for place in self.given(child))
+        above = (self.parent.attributes[place] for place in self.list_given_places(child))
         return Universe((*above, *child.universe.attributes))
 
     def _share(self, part: Number) -> Guarantee:
@@ -168,7 +168,7 @@ class SeveralTables:
                 degree=self.degree,
                 records=child.limit,
                 randomness=self.randomness,
-                given=tuple(self.parent.names[place] for place in self.given(child)),
+                given=tuple(self.parent.names[place] for place in self.list_given_places(child)),
             )
             for child in self.children
         )
@@ -191,7 +191,9 @@ class SeveralTables:
         return self.release_counts(
             parents,
             {
-                child.name: data.joined(self.joined(child), bounded[child.name], self.given(child))
+                child.name: data.joined(
+                    self.joined(child), bounded[child.name], self.list_given_places(child)
+                )
                 for child in self.children
             },
         )

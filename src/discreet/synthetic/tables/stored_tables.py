@@ -26,7 +26,7 @@ def tables_from_json(text: str) -> TablesRelease:
     """The release that ``to_json`` wrote."""
     expected = f"a release of several tables of form {FORM}, as `save` wrote it"
     with refusing(code="synthetic_not_json", expectation=expected):
-        found = _read(plain_json(text))
+        found = _read_tables_release(plain_json(text))
         _ = repr(found), found.to_json(), found.sample(1)  # numbers and facts may be of any kind
         return found
 
@@ -77,7 +77,7 @@ def _attributes(table: str, encoding: TableEncoding) -> tuple[Attribute, ...]:
     )
 
 
-def _read(plain: dict[str, Any]) -> TablesRelease:
+def _read_tables_release(plain: dict[str, Any]) -> TablesRelease:
     if plain["form"] != FORM:
         raise ValueError(plain["form"])
     encodings = {name: TableEncoding.from_dict(each) for name, each in plain["encodings"]}

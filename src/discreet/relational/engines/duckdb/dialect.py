@@ -22,7 +22,7 @@ from discreet.relational.functions.casts import (
     WHOLE_FORM,
 )
 from discreet.relational.functions.patterns import LikePattern
-from discreet.relational.functions.regular_expressions import read
+from discreet.relational.functions.regular_expressions import parse_pattern
 from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call
@@ -82,7 +82,7 @@ def _like(dialect: Dialect, call: Call, text: str) -> str:
 
 
 def _matches(dialect: Dialect, call: Call, text: str) -> str:
-    pattern = read(str(call.function.parameters[0])).text(r"\A", r"\z")
+    pattern = parse_pattern(str(call.function.parameters[0])).text(r"\A", r"\z")
     return f"regexp_matches({text}, {dialect.text(pattern)})"
 
 

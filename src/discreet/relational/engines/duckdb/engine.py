@@ -161,7 +161,7 @@ class DuckDB:
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Files are compared before and after, frames do not change; keys stay meanwhile."""
-        return self._keys.held()
+        return self._keys.hold_keys()
 
     def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
         """A table of public keys, kept for the next question."""

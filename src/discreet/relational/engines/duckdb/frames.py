@@ -50,10 +50,10 @@ def _array(values: Any) -> NDArray[Any]:
         return _texts(array.astype(object))
     if array.dtype.kind == "M":
         return _moments(array)
-    return _listed(array, values) if array.dtype.hasobject else array
+    return _convert_object_array(array, values) if array.dtype.hasobject else array
 
 
-def _listed(array: NDArray[Any], values: Any) -> NDArray[Any]:
+def _convert_object_array(array: NDArray[Any], values: Any) -> NDArray[Any]:
     """Objects, of public tables alone, by what they are: days, numbers, or text."""
     given = [value for value in array.tolist() if value is not None]
     if given and all(isinstance(value, date) for value in given):
@@ -155,7 +155,7 @@ def _objects(column: Any) -> NDArray[Any] | None:
     storage = getattr(kind, "storage", None)
     if storage == "pyarrow" or hasattr(kind, "pyarrow_dtype"):
         array = column.array.__arrow_array__()
-        read = _read(array)
+        read = _clean_arrow_column(array)
         return None if read is array else np.array([*read.to_pylist(), None], dtype=object)[:-1]
     listed = hasattr(kind, "categories")
     if not listed and storage != "python" and kind != np.dtype(object):
@@ -177,13 +177,13 @@ def _polars(frame: Any) -> Any:
 def _arrow(table: Any) -> Any:
     made = table
     for place, column in enumerate(table.columns):
-        read = _read(column)
+        read = _clean_arrow_column(column)
         if read is not column:
             made = made.set_column(place, table.schema.field(place).name, read)
     return made
 
 
-def _read(column: Any) -> Any:
+def _clean_arrow_column(column: Any) -> Any:
     """A column of Arrow; text in it that is not UTF-8 is NULL, and so are moments out of reach."""
     import pyarrow as pa  # type: ignore[import-untyped]
 

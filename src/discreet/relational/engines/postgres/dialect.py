@@ -29,7 +29,7 @@ from discreet.relational.engines.postgres.casts import (
     text_from_real,
 )
 from discreet.relational.functions.patterns import LikePattern
-from discreet.relational.functions.regular_expressions import read
+from discreet.relational.functions.regular_expressions import parse_pattern
 from discreet.relational.functions.text import lowered, uppered
 from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.data_type import LARGEST_REAL, DataType
@@ -146,7 +146,7 @@ def _like(dialect: Dialect, call: Call, text: str) -> str:
 
 
 def _matches(dialect: Dialect, call: Call, text: str) -> str:
-    pattern = read(str(call.function.parameters[0])).text(r"\A", r"\Z")
+    pattern = parse_pattern(str(call.function.parameters[0])).text(r"\A", r"\Z")
     return f"({text} ~ {dialect.text(pattern)})"
 
 
@@ -329,7 +329,7 @@ class PostgresDialect(Dialect):
                 return f'(CAST({text} AS TEXT) COLLATE "C")'
         return f"CAST({text} AS {target})"
 
-    def read(self, text: str, source: DataType, kind: DataType) -> str:
+    def convert_stored_value(self, text: str, source: DataType, kind: DataType) -> str:
         """Text of a number too large for a double is infinite, as on other engines."""
         if (source, kind) == (DataType.TEXT, DataType.DOUBLE):
             return real_from_text(text, self.infinity())

@@ -103,7 +103,7 @@ class Postgres:
                     remedy="Choose another name, or make another engine for this curator.",
                 )
             try:
-                known = self._seen(name)
+                known = self._remember_columns(name)
             except driver().errors.Error:
                 known = None
             finally:
@@ -118,7 +118,7 @@ class Postgres:
             )
         return known
 
-    def _seen(self, name: str) -> dict[str, str]:
+    def _remember_columns(self, name: str) -> dict[str, str]:
         """The columns of a table that suits us, which are remembered."""
         with self.snapshot():
             found = self.columns(name)

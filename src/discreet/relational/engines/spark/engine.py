@@ -94,7 +94,7 @@ class Spark:
         """Make rows available under ``name``; the stored type of each column."""
         match source:
             case EngineTable():
-                self._places[name] = self._found(source.name)
+                self._places[name] = self._locate_table(source.name)
             case ParquetFile(path):
                 self._places[name] = f"parquet.{self._dialect.identifier(path.as_uri())}"
             case _:
@@ -146,7 +146,7 @@ class Spark:
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Spark reads each statement's tables as it finds them; keys stay meanwhile."""
-        return self._keys.held()
+        return self._keys.hold_keys()
 
     def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
         """A temporary view of public keys in our session, kept for the next question."""
@@ -224,7 +224,7 @@ class Spark:
         # Raised out here, where Spark's own error is no longer attached to it.
         raise lost
 
-    def _found(self, name: str) -> str:
+    def _locate_table(self, name: str) -> str:
         """A table's name as text; a temporary view of the user's session is shared with ours."""
         parts = _parts(name)
         quoted = ".".join(map(self._dialect.identifier, parts))

@@ -13,7 +13,7 @@ from functools import cache
 from discreet.relational.compile.dialect import Dialect, Template
 from discreet.relational.functions.intervals import interval, is_safe_whole
 from discreet.relational.functions.patterns import LikePattern
-from discreet.relational.functions.regular_expressions import read
+from discreet.relational.functions.regular_expressions import parse_pattern
 from discreet.relational.functions.text import lowered, uppered
 from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.data_type import DataType
@@ -111,7 +111,7 @@ def _like(dialect: Dialect, call: Call, text: str) -> str:
 
 def _matches(dialect: Dialect, call: Call, text: str) -> str:
     """Java comes back to what it tried, but for what is marked."""
-    pattern = read(str(call.function.parameters[0])).text(r"\A", r"\z", "+")
+    pattern = parse_pattern(str(call.function.parameters[0])).text(r"\A", r"\z", "+")
     return f"({text} RLIKE {dialect.text(pattern)})"
 
 

@@ -13,7 +13,12 @@ from typing import Any, Protocol, TypeAlias
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.frontends.frame.term import Term, named, node_of, require_few_nodes
+from discreet.relational.frontends.frame.term import (
+    Term,
+    node_of,
+    read_column_argument,
+    require_few_nodes,
+)
 from discreet.relational.sql.tree import nodes
 
 Key: TypeAlias = str | Sequence[str] | Mapping[str, str]
@@ -76,7 +81,7 @@ class Frame:
     def select(self, *columns: str | Term, **terms: Term) -> Frame:
         """These columns alone."""
         frame = self if self._whole else self._nested()
-        listed = [*map(named, columns), *_aliased(terms)]
+        listed = [*map(read_column_argument, columns), *_aliased(terms)]
         return replace(frame, tree=frame.tree.select(*listed, append=False))
 
     def distinct(self) -> Frame:
@@ -98,7 +103,7 @@ class Frame:
 
     def group_by(self, *keys: str | Term, **terms: Term) -> Grouped:
         """Groups: by columns, or by named terms. Grouped by the person: features."""
-        return Grouped(self, tuple(map(named, keys)), dict(terms))
+        return Grouped(self, tuple(map(read_column_argument, keys)), dict(terms))
 
     def agg(self, **aggregates: Term) -> Frame:
         """Aggregates over all rows."""
@@ -106,7 +111,7 @@ class Frame:
 
     def order_by(self, *columns: str | Term) -> Frame:
         """The order of an answer: ``dp.col("n").desc()``."""
-        return replace(self, tree=self.tree.order_by(*map(named, columns)))
+        return replace(self, tree=self.tree.order_by(*map(read_column_argument, columns)))
 
     def limit(self, rows: int, *, offset: int = 0) -> Frame:
         """The first rows of an answer."""

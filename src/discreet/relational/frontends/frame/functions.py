@@ -11,8 +11,13 @@ import sqlglot
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.frontends.frame.term import Term, named, node_of, require_few_nodes
-from discreet.relational.sql.aggregate_calls import called, marked
+from discreet.relational.frontends.frame.term import (
+    Term,
+    node_of,
+    read_column_argument,
+    require_few_nodes,
+)
+from discreet.relational.sql.aggregate_calls import called, mark_aggregate_calls
 
 Columnlike: TypeAlias = str | Term
 
@@ -27,7 +32,7 @@ def expr(text: str) -> Term:
     try:
         require_few_nodes(len(text) // 2)  # a part has a letter, and most have several
         made: Any = sqlglot.parse_one(text, read="duckdb")
-        return Term(marked(made))
+        return Term(mark_aggregate_calls(made))
     except (sqlglot.errors.SqlglotError, RecursionError):
         pass
     raise InvalidParameter(
@@ -40,59 +45,61 @@ def expr(text: str) -> Term:
 
 def count(column: Columnlike | None = None, *, where: Term | None = None) -> Term:
     """How many rows, or values that are not NULL."""
-    counted = exp.Star() if column is None else named(column)
+    counted = exp.Star() if column is None else read_column_argument(column)
     return _filtered(exp.Count(this=counted, big_int=True), where)
 
 
 def count_distinct(column: Columnlike, *, where: Term | None = None) -> Term:
     """How many people, or different values."""
-    distinct = exp.Distinct(expressions=[named(column)])
+    distinct = exp.Distinct(expressions=[read_column_argument(column)])
     return _filtered(exp.Count(this=distinct, big_int=True), where)
 
 
 def sum(column: Columnlike, *, where: Term | None = None) -> Term:
     """The sum of a column."""
-    return _aggregate("SUM", named(column), where=where)
+    return _aggregate("SUM", read_column_argument(column), where=where)
 
 
 def mean(column: Columnlike, *, where: Term | None = None) -> Term:
     """The mean of a column."""
-    return _aggregate("AVG", named(column), where=where)
+    return _aggregate("AVG", read_column_argument(column), where=where)
 
 
 def variance(column: Columnlike, *, where: Term | None = None) -> Term:
     """The variance, by n - 1."""
-    return _aggregate("VARIANCE", named(column), where=where)
+    return _aggregate("VARIANCE", read_column_argument(column), where=where)
 
 
 def std(column: Columnlike, *, where: Term | None = None) -> Term:
     """The standard deviation, by n - 1."""
-    return _aggregate("STDDEV_SAMP", named(column), where=where)
+    return _aggregate("STDDEV_SAMP", read_column_argument(column), where=where)
 
 
 def corr(first: Columnlike, second: Columnlike, *, where: Term | None = None) -> Term:
     """The correlation of two columns."""
-    return _aggregate("CORR", named(first), named(second), where=where)
+    return _aggregate(
+        "CORR", read_column_argument(first), read_column_argument(second), where=where
+    )
 
 
 def median(column: Columnlike, *, where: Term | None = None) -> Term:
     """The median of a column."""
-    return _aggregate("MEDIAN", named(column), where=where)
+    return _aggregate("MEDIAN", read_column_argument(column), where=where)
 
 
 def quantile(column: Columnlike, q: float, *, where: Term | None = None) -> Term:
     """The value that a share of ``q`` of all values does not exceed."""
-    return _aggregate("QUANTILE", named(column), node_of(q), where=where)
+    return _aggregate("QUANTILE", read_column_argument(column), node_of(q), where=where)
 
 
 def min(column: Columnlike, *, where: Term | None = None) -> Term:
     """The smallest value; of a person's rows exactly, of all people by rank."""
-    return _aggregate("MIN", named(column), where=where)
+    return _aggregate("MIN", read_column_argument(column), where=where)
 
 
 def max(column: Columnlike, *, where: Term | None = None) -> Term:
     """The largest value; of a person's rows exactly, of all people by rank."""
-    return _aggregate("MAX", named(column), where=where)
+    return _aggregate("MAX", read_column_argument(column), where=where)
 
 
 def first(column: Columnlike, *, by: Columnlike, where: Term | None = None) -> Term:
@@ -106,8 +113,8 @@ def last(column: Columnlike, *, by: Columnlike, where: Term | None = None) -> Te
 
 
 def _ordered(column: Columnlike, by: Columnlike) -> exp.Expression:
-    terms = [exp.Ordered(this=named(by), nulls_first=False)]
-    return exp.Order(this=named(column), expressions=terms)
+    terms = [exp.Ordered(this=read_column_argument(by), nulls_first=False)]
+    return exp.Order(this=read_column_argument(column), expressions=terms)
 
 
 def _aggregate(name: str, *arguments: exp.Expression, where: Term | None) -> Term:

@@ -162,7 +162,7 @@ def node_of(value: Any) -> exp.Expression:
     return made  # type: ignore[no-any-return]
 
 
-def named(column: Any) -> exp.Expression:
+def read_column_argument(column: Any) -> exp.Expression:
     """A column by its name, or a term as it is."""
     if isinstance(column, Term):
         return column.node.copy()

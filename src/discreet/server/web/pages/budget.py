@@ -48,7 +48,7 @@ async def amend(page: AmendPage) -> Response:
 async def everybody(page: PageContext) -> list[Member]:
     """All people, in the order of names."""
     found: list[Member] = []
-    while more := await page.service.people.listed(
+    while more := await page.service.people.list_people(
         page.person, after=found[-1].name if found else "", count=200
     ):
         found += more

@@ -118,7 +118,7 @@ def _finished(view: JobView) -> dict[str, Any] | None:
 async def _conversations(
     page: PageContext, after: str | None, refusal: DiscreetError | None = None
 ) -> Response:
-    found = await page.service.conversations.listed(
+    found = await page.service.conversations.list_conversations(
         page.person, before=cursor_from(after), count=USUAL
     )
     grants = [each for each in await page.service.budgets.of(page.person) if each.set_aside_at]
@@ -141,7 +141,7 @@ async def _conversation(
     replies: list[tuple[str, dict[str, Any]]] | None = None,
     table: Any = None,
 ) -> Response:
-    found = await page.service.conversations.read(page.person, key)
+    found = await page.service.conversations.read_conversation(page.person, key)
     told: dict[str, Any] = {
         "conversation": found,
         "about": _about(found),

@@ -50,7 +50,7 @@ async def preview(page: AskPage) -> Response:
         "preview.html",
         preview=found,
         failure=None if refusal is None else refusal_words(refusal),
-        marked=marked(page.form.text("sql"), refusal),
+        marked=split_line_at_error(page.form.text("sql"), refusal),
     )
     return HTMLResponse(part)
 
@@ -165,11 +165,13 @@ async def _editor(
         approval=page.service.runtime.settings.plain()["approval"],
         preview=preview,
         failure=None if refusal is None else refusal_words(refusal),
-        marked=marked(fields["sql"], refusal),
+        marked=split_line_at_error(fields["sql"], refusal),
     )
 
 
-def marked(sql: str, refusal: dict[str, Any] | None) -> tuple[str, str, str, int, int] | None:
+def split_line_at_error(
+    sql: str, refusal: dict[str, Any] | None
+) -> tuple[str, str, str, int, int] | None:
     r"""The line of a question with the word that is wrong in it: before, the word, after.
 
     >>> marked("SELECT a\nFORM t", {"start": 9, "end": 13})

@@ -81,7 +81,7 @@ class ShownRelease:
 async def gallery(page: AskPage, after: After = None) -> Response:
     """One's own releases, the latest first."""
     titles = await page.service.releases.titles(page.person, before=cursor_from(after), count=PAGE)
-    stored = [await page.service.releases.read(page.person, each.id) for each in titles]
+    stored = [await page.service.releases.read_release(page.person, each.id) for each in titles]
     whole = page.service.schema["budget"]
     shown = await run_in_threadpool(
         lambda: [(each.made_at, shown_release(each, whole=whole)) for each in stored]
@@ -93,7 +93,7 @@ async def gallery(page: AskPage, after: After = None) -> Response:
 @router.get("/releases/{key}")
 async def release(page: ReadPublishedPage, key: str, name: Named = None) -> Response:
     """A release of one's own, or one that was published."""
-    stored = await page.service.releases.read(page.person, key)
+    stored = await page.service.releases.read_release(page.person, key)
     own = stored.person_id == page.person.id
     whole = page.service.schema["budget"]
     shown = await run_in_threadpool(shown_release, stored, name, whole=whole)
@@ -124,7 +124,7 @@ async def publish(page: PublishPage) -> Response:
 @router.get("/published/{key}")
 async def publication(page: ReadPublishedPage, key: str) -> Response:
     """A publication with its releases."""
-    found, items = await page.service.publications.read(page.person, key)
+    found, items = await page.service.publications.read_publication(page.person, key)
     whole = page.service.schema["budget"]
     shown = await run_in_threadpool(lambda: [shown_release(each, whole=whole) for each in items])
     return await run_in_threadpool(
@@ -140,7 +140,7 @@ async def publication(page: ReadPublishedPage, key: str) -> Response:
 async def _published(
     page: PageContext, after: str | None, refusal: DiscreetError | None = None
 ) -> Response:
-    found = await page.service.publications.listed(
+    found = await page.service.publications.list_publications(
         page.person, before=cursor_from(after), count=PAGE
     )
     last = str(Cursor(found[-1].made_at, found[-1].id)) if len(found) == PAGE else None

@@ -94,7 +94,7 @@ async def _rounds(
     runs, asks = page.may(Action.RUN_ROUNDS), page.may(Action.ASK)
     found: list[RoundEntry] = []
     if runs or asks:
-        found = await page.service.rounds.listed(
+        found = await page.service.rounds.list_rounds(
             page.person, before=cursor_from(after), count=USUAL
         )
     analysts = []

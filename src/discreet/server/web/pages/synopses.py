@@ -28,7 +28,9 @@ async def synopses(page: AskPage) -> Response:
 async def make(page: AskPage) -> Response:
     """Make one, and pay for it."""
     try:
-        view = await page.service.questions.ask(page.person, _asked(page), kind="synopsis")
+        view = await page.service.questions.ask(
+            page.person, _read_synopsis_request(page), kind="synopsis"
+        )
         return await onward(page, view)
     except DiscreetError as refusal:
         return await _synopses(page, refusal)
@@ -38,7 +40,9 @@ async def make(page: AskPage) -> Response:
 async def look(page: AskPage) -> Response:
     """How wrong its tables would be, and its price; free."""
     try:
-        view = await page.service.questions.ask(page.person, _asked(page), kind="synopsis_preview")
+        view = await page.service.questions.ask(
+            page.person, _read_synopsis_request(page), kind="synopsis_preview"
+        )
         if view.error is not None:
             raise raised(view.error)
     except DiscreetError as refusal:
@@ -46,7 +50,7 @@ async def look(page: AskPage) -> Response:
     return await _synopses(page, ahead=json.loads(view.result or "null"))
 
 
-def _asked(page: PageContext) -> SynopsisRequest:
+def _read_synopsis_request(page: PageContext) -> SynopsisRequest:
     form = page.form
     return checked(
         SynopsisRequest,

@@ -108,7 +108,7 @@ constraint_column_usage table_catalog table_schema table_name column_name constr
 """
 
 
-def _read(text: str, schema: str) -> dict[tuple[str, str], dict[str, str]]:
+def _parse_table_columns(text: str, schema: str) -> dict[tuple[str, str], dict[str, str]]:
     found = {}
     for line in re.split(r"\n(?! )", text.strip()):
         name, *columns = line.split()
@@ -118,7 +118,7 @@ def _read(text: str, schema: str) -> dict[tuple[str, str], dict[str, str]]:
 
 
 COLUMNS: dict[tuple[str, str], dict[str, str]] = {
-    **_read(_CATALOGUE, "pg_catalog"),
-    **_read(_INFORMATION, "information_schema"),
+    **_parse_table_columns(_CATALOGUE, "pg_catalog"),
+    **_parse_table_columns(_INFORMATION, "information_schema"),
 }
 """The columns of each table, by schema and name, with their types in the engine."""

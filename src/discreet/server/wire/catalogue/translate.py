@@ -154,7 +154,7 @@ def translated(
     text: str, declared: Mapping[str, str], about: SessionFacts, *, no_rows: bool
 ) -> str:
     """The question for the engine; tables of ``declared`` only where no rows are wanted."""
-    tree = _read(text)
+    tree = _parse_query(text)
     _name_columns(tree)
     named = {cte.alias_or_name.lower() for cte in tree.find_all(exp.CTE)}
 
@@ -175,7 +175,7 @@ def translated(
     return made
 
 
-def _read(text: str) -> Node:
+def _parse_query(text: str) -> Node:
     if len(text) > LONGEST:
         raise not_understood(_TOO_LARGE)
     try:
@@ -276,7 +276,7 @@ def _changed(node: Node, about: SessionFacts) -> Node:  # noqa: PLR0911, PLR0912
         case exp.Operator():
             return _operator(node)
         case exp.Any() | exp.All():
-            return _listed(node)
+            return _replace_brace_list(node)
         case exp.Collate():
             made_of: Node = node.this
             return made_of
@@ -308,7 +308,7 @@ def _operator(node: exp.Operator) -> Node:
             raise not_understood(operator)
 
 
-def _listed(node: exp.Any | exp.All) -> Node:
+def _replace_brace_list(node: exp.Any | exp.All) -> Node:
     """A list in braces as a list; it may be of any type, and is taken for texts."""
     given = node.this.unnest()
     if isinstance(given, exp.Literal) and given.is_string:

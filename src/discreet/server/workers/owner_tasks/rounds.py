@@ -20,7 +20,7 @@ from discreet.server.workers.owner_tasks.task import OwnerTaskCall
 def open_round(call: OwnerTaskCall) -> dict[str, Any]:
     """Plan a round, pay for it, and open it for the analysts who are listed."""
     asked = call.request
-    universe = WantedUniverse.model_validate(asked["universe"]).made(call.curator)
+    universe = WantedUniverse.model_validate(asked["universe"]).build_universe(call.curator)
     closes = asked.get("closes")
     made = call.curator.round(
         universe,
