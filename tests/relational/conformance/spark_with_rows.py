@@ -29,9 +29,12 @@ _OLDEST_JAVA = 17
 _SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.memory": "1g",
+    "spark.driver.memory": "2g",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.ui.enabled": "false",
+    "spark.ui.retainedJobs": "1",  # else it keeps the plans of a thousand questions
+    "spark.ui.retainedStages": "1",
+    "spark.sql.ui.retainedExecutions": "1",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
     "spark.sql.shuffle.partitions": "1",
