@@ -82,7 +82,9 @@ class GradientSteps:
         """Coefficients after the last step."""
         model, privacy = self.model, self.privacy
         rho = exact(privacy.spend.rho)
-        scale = Fraction(math.sqrt(model.steps / (2 * float(rho)))) * privacy.moved * 2**30
+        scale = (
+            Fraction(math.sqrt(model.steps / (2 * float(rho)))) * privacy.rows_that_differ * 2**30
+        )
         kinds, wide = len(model.classes_), units.shape[1]
         true = np.eye(kinds)[labels]
         theta, squares = np.zeros((kinds, wide)), (units**2).sum(axis=1)

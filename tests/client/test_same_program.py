@@ -227,11 +227,11 @@ def test_a_conversation_goes_on_and_is_resumed(curators: Curators) -> None:
             "replies": [(type(r), r.within, r.confidence, r.number) for r in (one, *many, *rest)],
             "guarantee": talk.guarantee,
             "event": talk.event,
-            "asked": (talk.asked, again.asked),
+            "asked": (talk.questions_asked, again.questions_asked),
             "estimate": shape(again.synopsis.table("ward")),
             "universe": again.universe.attributes,
             "next": again.ask({"old": False}).number,
-            "left": again.left <= 3,
+            "left": again.updates_left <= 3,
         }
         again.close()
         return told

@@ -51,13 +51,13 @@ def test_answers_are_within_the_stated_error_and_say_who_gave_them() -> None:
     talk = opened(source, confidence=1 - 1e-6)
     origins = []
     for number, query in enumerate(QUESTIONS[:5], start=1):
-        before = talk.left
+        before = talk.updates_left
         reply = talk.ask(query)
         assert reply.within is not None
         assert abs(reply.count - truth(query)) <= reply.within
         assert reply.count == pytest.approx(reply.share * talk.records)
         assert (reply.origin is Origin.DATA) == (reply.left < before)
-        assert (reply.number, reply.left) == (number, talk.left)
+        assert (reply.number, reply.left) == (number, talk.updates_left)
         origins.append(reply.origin)
     assert Origin.DATA in origins
     assert "updates left" in str(reply)
@@ -102,7 +102,7 @@ def test_where_rows_are_exchanged_their_number_is_public() -> None:
 
 def test_questions_in_all_their_forms_mean_the_same() -> None:
     talk = opened(curator())
-    while talk.left:
+    while talk.updates_left:
         talk.ask_all(QUESTIONS)
     shape = talk.universe.shape
     cells = np.zeros(shape)
@@ -131,7 +131,7 @@ def test_many_questions_are_written_down_together() -> None:
     assert [reply.number for reply in replies] == list(range(1, len(QUESTIONS) + 1))
     # One threshold, one entry for all estimates.
     assert source.ledger.checkpoint().number == before + 2
-    assert source.resume(talk.id).asked == len(QUESTIONS)
+    assert source.resume(talk.id).questions_asked == len(QUESTIONS)
 
 
 def never_updating(**given: Any) -> OnlineConstruction:
@@ -156,7 +156,7 @@ def test_updates_are_drawn_from_the_ledger() -> None:
     left = [talk.ask(query).left for query in QUESTIONS[:8]]
     drawn = json.loads(source.resume(talk.id).plot().to_json())["layer"]
     used = [point["updates"] for point in drawn[0]["data"]["values"]]
-    assert used == [6 - number for number in left][: talk.asked]
+    assert used == [6 - number for number in left][: talk.questions_asked]
     assert drawn[1]["data"]["values"] == [{"updates": 6}]
 
 
@@ -164,7 +164,7 @@ def test_the_synopsis_is_the_estimate_and_stays_as_it_was() -> None:
     talk = opened(curator())
     first = talk.synopsis
     assert first.counts == pytest.approx(np.full(80, talk.records / 80))
-    while talk.left:
+    while talk.updates_left:
         talk.ask_all(QUESTIONS)
     last = talk.synopsis
     assert last.counts.sum() == pytest.approx(talk.records)
@@ -182,12 +182,12 @@ def test_other_updaters_are_resumed_too(tmp_path: Path) -> None:
     with curator(tmp_path / "one.ledger") as source:
         talk = opened(source, mechanism=perceptron)
         talk.ask_all(QUESTIONS)
-        left, table = talk.left, talk.synopsis.counts
+        left, table = talk.updates_left, talk.synopsis.counts
         name = talk.id
     assert left < 6
     with curator(tmp_path / "one.ledger") as source:
         again = source.resume(name)
-        assert (again.left, again.synopsis.counts.tolist()) == (left, table.tolist())
+        assert (again.updates_left, again.synopsis.counts.tolist()) == (left, table.tolist())
 
 
 def secrets(talk: Conversation) -> tuple[Any, ...]:
@@ -204,7 +204,7 @@ def test_a_conversation_goes_on_after_a_restart(tmp_path: Path) -> None:
     with curator(tmp_path / "one.ledger") as source:
         again = source.resume(name)
         assert secrets(again) == before
-        assert (again.left, again.asked, again.id) == (6, len(QUESTIONS), name)
+        assert (again.updates_left, again.questions_asked, again.id) == (6, len(QUESTIONS), name)
         assert again.universe == universe(source)
         assert again.guarantee == talk.guarantee
         assert again.ask(QUESTIONS[0]).within == pytest.approx(talk._plan.within)
@@ -244,8 +244,8 @@ def test_a_crash_at_any_entry_loses_nothing_and_gains_nothing(
         before = entries(source, name)
         talk = source.resume(name)
         assert entries(source, name)[: len(before)] == before
-        assert talk.left == 6 - sum(entry["did"] == "update" for entry in before)
-        while talk.left:
+        assert talk.updates_left == 6 - sum(entry["did"] == "update" for entry in before)
+        while talk.updates_left:
             talk.ask_all(QUESTIONS)
         did = [entry["did"] for entry in entries(source, name)]
         kinds |= {entry["did"] for entry in before[-1:]}
@@ -258,7 +258,7 @@ def test_a_crash_at_any_entry_loses_nothing_and_gains_nothing(
 
 def used_up(source: dp.Curator) -> None:
     talk = opened(source)
-    while talk.left:
+    while talk.updates_left:
         talk.ask_all(QUESTIONS)
 
 
@@ -320,11 +320,14 @@ def test_conversations_and_questions_are_interleaved_by_many_threads() -> None:
         thread.join()
     assert not failures
     for talk in talks:
-        assert talk.asked <= 12
+        assert talk.questions_asked <= 12
         told = [entry["did"] for entry in entries(source, talk.id)]
-        assert told.count("update") == 6 - talk.left
+        assert told.count("update") == 6 - talk.updates_left
         resumed = source.resume(talk.id)
-        assert (resumed.left, resumed.asked) == (talk.left, talk.asked)
+        assert (resumed.updates_left, resumed.questions_asked) == (
+            talk.updates_left,
+            talk.questions_asked,
+        )
     source.ledger.verify()
 
 
@@ -333,7 +336,7 @@ def test_a_child_pays_for_its_own_conversations() -> None:
     child = source.child("marketing", budget=dp.PureDP(epsilon=60))
     talk = opened(child)
     assert child.spent == dp.PureDP(epsilon=50, unit=source.unit)
-    assert child.resume(talk.id).left == talk.left
+    assert child.resume(talk.id).updates_left == talk.updates_left
     with pytest.raises(InvalidParameter, match="conversation_unknown"):
         source.resume(talk.id)
 
@@ -377,7 +380,7 @@ def test_an_engine_that_fails_ends_an_opening_and_no_resumption(
         with pytest.raises(EngineFailed, match="engine_failed"):
             opened(source)
     assert source.history()[1].ended == "failed"
-    assert source.resume(talk.id).left == 6
+    assert source.resume(talk.id).updates_left == 6
 
 
 def test_openings_that_cannot_be_are_refused_before_anything_is_charged() -> None:
@@ -428,7 +431,7 @@ def test_conditions_that_nothing_meets_are_refused() -> None:
     for odd in (7, Weights([0.5])):
         with pytest.raises(InvalidParameter, match="query_misfit"):
             talk.ask(odd)
-    assert talk.asked == 0
+    assert talk.questions_asked == 0
     talk.ask(QUESTIONS[0])
 
 
@@ -451,11 +454,11 @@ def test_an_answer_that_was_not_kept_leaves_no_trace_of_who_would_have_given_it(
     shown, source_again = repr(talk), source.resume(talk.id)
     with pytest.raises(LedgerError, match="conversation_taken") as failed:
         talk.ask_all([{"ward": "D"}, whole, {"ward": "A"}])
-    assert (talk.left, talk.asked, repr(talk)) == (reply.left, 1, shown)
+    assert (talk.updates_left, talk.questions_asked, repr(talk)) == (reply.left, 1, shown)
     named = [frame.name for frame in failed.traceback]
     assert named[-1] == "ask_all", "where it failed"
     assert failed.value.__context__ is None or failed.value.__suppress_context__
-    assert source_again.left == reply.left
+    assert source_again.updates_left == reply.left
 
 
 def test_a_conversation_is_not_resumed_with_columns_that_mean_something_else() -> None:
@@ -476,7 +479,7 @@ def test_a_conversation_is_not_resumed_with_columns_that_mean_something_else() -
     )
     with pytest.raises(InvalidParameter, match="universe_differs"):
         other.resume(talk.id)
-    assert curator(kept).resume(talk.id).left == talk.left
+    assert curator(kept).resume(talk.id).updates_left == talk.updates_left
 
 
 class _Unlike(OnlineConstruction):

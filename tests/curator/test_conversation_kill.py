@@ -45,7 +45,7 @@ def test_a_conversation_survives_a_dozen_kills(tmp_path: Path) -> None:
         entries = list(SessionLog(source.ledger, name, 0).entries())
     did = [entry["did"] for entry in entries]
     assert did.count("salt") == did.count("open") == 1
-    assert did.count("update") == 6 - talk.left <= 6
+    assert did.count("update") == 6 - talk.updates_left <= 6
     assert 0 <= did.count("threshold") - did.count("update") <= 1
     kept = [repr(answer) for _, answer in past([e for e in entries if e["did"] != "salt"]).updates]
     told = [line.split()[2] for line in lines(transcript) if line.startswith("DATA")]

@@ -88,7 +88,7 @@ def test_a_workload_is_asked_query_by_query() -> None:
     talk = conversation(curator())
     workload = Workload.marginals(talk.universe, 1)
     replies = talk.ask_all(workload)
-    assert len(replies) == workload.queries == talk.asked
+    assert len(replies) == workload.queries == talk.questions_asked
     assert replies[0].share == pytest.approx(talk.ask(query_of(workload, 0)).share, abs=0.2)
 
 
@@ -101,7 +101,7 @@ def test_workloads_that_do_not_fit_a_conversation_are_refused() -> None:
     refused(lambda: talk.ask_all(many), "too_many_queries")
     wrong: Any = 3
     refused(lambda: talk.ask_all(wrong), "query_misfit")
-    assert talk.asked == 0
+    assert talk.questions_asked == 0
 
 
 def test_a_tiny_epsilon_is_refused_and_does_not_hang() -> None:

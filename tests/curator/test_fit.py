@@ -88,7 +88,7 @@ def test_all_rows_of_a_person_count_for_the_noise() -> None:
 
     class Recorder(learn.Ridge):
         def fit_moments(self, privacy: Any, *more: Any) -> Any:
-            seen.append(privacy.moved)
+            seen.append(privacy.rows_that_differ)
             return super().fit_moments(privacy, *more)
 
     model = source.fit(Recorder(), text, target="cost", spend=dp.PureDP(epsilon=10))

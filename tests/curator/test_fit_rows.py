@@ -162,7 +162,7 @@ def test_noise_is_for_all_rows_of_a_unit(unit: Any, moved: int) -> None:
     class Looking(learn.KMeans):
         def fit_rows(self, privacy: Any, columns: Any, rows: Any) -> Any:
             def read() -> BoundedRows:
-                seen.append((privacy.moved, rows()))
+                seen.append((privacy.rows_that_differ, rows()))
                 found: BoundedRows = seen[0][1]
                 return found
 

@@ -58,7 +58,7 @@ def test_positive_answers_are_counted_over_resumptions(mechanism: Any) -> None:
     name = source.open(mechanism, spend=SPEND).id
     for left in (3, 2, 1):
         watch = source.resume(name)
-        assert watch._session.left == left
+        assert watch._session.positive_answers_left == left
         assert not watch.ask(NONE)
         assert watch.ask(ALL)
     with pytest.raises(Exhausted, match="cutoff_reached"):
@@ -69,7 +69,7 @@ def test_positive_answers_are_counted_over_resumptions(mechanism: Any) -> None:
 
 
 def used_up(watch: Any) -> None:
-    while watch._session.left:
+    while watch._session.positive_answers_left:
         watch.ask(NONE)
         watch.ask(ALL)
 

@@ -176,7 +176,7 @@ def test_a_centre_keeps_its_claim_and_a_twin_with_too_little_noise_does_not() ->
         made = kind(Privacy(dp.PureDP(epsilon=claim), dp.Row()), 1)
 
         def release(rows: Floats) -> tuple[int, ...]:
-            found = made.found(rows)
+            found = made.find_centre(rows)
             return (*np.floor(6 * found.middle).astype(int).tolist(), int(64 * found.width))
 
         events = LearnedEvents(outcome)

@@ -102,7 +102,7 @@ class CoarserUnit(BufferedToeplitzCounter):
 class Unlimited(PresentItems):
     """Forgets how often an item has changed."""
 
-    def _moved(self, name: str | int, by: int) -> int:
+    def _apply_item_change(self, name: str | int, by: int) -> int:
         found = super()._apply_item_change(name, by)
         self._items[name].flips = 0
         return found

@@ -184,7 +184,7 @@ def marginals_of(workload: Any) -> list[list[str]]:
                 received=type(workload).__name__,
                 remedy="Write Workload.marginals(universe, 2), or a union of Workload.marginal.",
             )
-        found.append([workload.universe.names[place] for place in each.kept])
+        found.append([workload.universe.names[place] for place in each.kept_places])
     return found
 
 

@@ -306,7 +306,12 @@ def _spoken(source: Any, told: dict[str, Any]) -> None:
         **CARE,
     )
     replies = [talk.ask("ward", ward) for ward in WARDS]
-    told["conversation"] = [talk.id, talk.asked, talk.left, [r.count for r in replies]]
+    told["conversation"] = [
+        talk.id,
+        talk.questions_asked,
+        talk.updates_left,
+        [r.count for r in replies],
+    ]
     about = round_of(source, OneQuery(), asked=Conjunctions(2))
     about.submit("ann", SUBMITTED)
     told["open round"] = about.id

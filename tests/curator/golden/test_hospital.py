@@ -117,7 +117,7 @@ def test_an_unfinished_reservation_stays_spent_and_is_no_answer(source: dp.Curat
 def test_a_conversation_goes_on_where_it_was(free: dp.Curator) -> None:
     name, asked, left, counts = TOLD["conversation"]
     talk = free.resume(name)
-    assert (talk.asked, talk.left) == (asked, left)
+    assert (talk.questions_asked, talk.updates_left) == (asked, left)
     assert talk.ask("ward", "C").number == asked + 1
     assert len(counts) == asked
 

@@ -420,7 +420,7 @@ class LeavingFiles(ParquetFiles):
 
     left = False
 
-    def read(self, cut: Any) -> Any:
+    def read_events_until(self, cut: Any) -> Any:
         yield from super().read_events_until(cut)
         if not self.left:
             self.left = True

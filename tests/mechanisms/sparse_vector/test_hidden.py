@@ -35,7 +35,13 @@ def test_without_a_kept_threshold_every_conversation_draws_its_own(mechanism: An
 
 @pytest.mark.parametrize("mechanism", EVERY[1:], ids=IDS[1:])
 def test_answers_already_given_are_counted(mechanism: Any) -> None:
-    assert [mechanism.open(Rounds(yeses=n)).left for n in range(5)] == [3, 2, 1, 0, 0]
+    assert [mechanism.open(Rounds(yeses=n)).positive_answers_left for n in range(5)] == [
+        3,
+        2,
+        1,
+        0,
+        0,
+    ]
     assert mechanism.open(Rounds(yeses=3)).hidden() is None
 
 

@@ -86,13 +86,13 @@ def test_a_conversation_is_resumed_without_a_draw_and_without_a_loss() -> None:
     first = plan.open(COUNTS, paper)
     for query in [*QUERIES[:20], box, box]:
         first.ask(query)
-    assert 30 - first.left == len(paper.did("update")) > 0
+    assert 30 - first.updates_left == len(paper.did("update")) > 0
     second = plan.open(COUNTS, paper)
-    assert (second.left, second.total) == (first.left, first.total)
+    assert (second.updates_left, second.total) == (first.updates_left, first.total)
     assert second._comparisons._bar == first._comparisons._bar
     written = len(paper.lines)
     third = plan.open(COUNTS, paper)
-    assert third.left == first.left
+    assert third.updates_left == first.updates_left
     assert len(paper.lines) == written
     for session in (first, second, third):
         session._left = 0
@@ -127,11 +127,11 @@ def test_a_crash_at_any_line_costs_nothing_and_gains_nothing(*, written: bool) -
         assert session is not None
         updates = paper.did("update")
         assert crashed == 1
-        assert len(updates) == 6 - session.left <= 6
+        assert len(updates) == 6 - session.updates_left <= 6
         # One threshold for each round, whatever happened: none was drawn twice.
         assert len(paper.did("threshold")) == len(updates) + session._comparisons.under_way
         again = plan.open(COUNTS, paper)
-        assert again.left == session.left
+        assert again.updates_left == session.updates_left
         assert [answer for _, answer in past(paper.entries()).updates] == [
             entry["answer"] for entry in updates
         ]
@@ -149,7 +149,7 @@ def test_crash_after_crash_never_pays_for_more_than_the_cutoff() -> None:
                 session.ask(query)
     assert len(paper.did("update")) == 3
     assert len(paper.did("threshold")) == 3
-    assert plan.open(COUNTS, paper).left == 0
+    assert plan.open(COUNTS, paper).updates_left == 0
 
 
 def test_reading_the_threshold_again_is_private_and_drawing_it_again_is_not() -> None:

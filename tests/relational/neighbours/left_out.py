@@ -52,7 +52,11 @@ class ReportStand(Stand):
         self.engine.seen = world
         report = planned.planned
         found = left_out_exactly(
-            report.counted(planned.query), report.limits, report.caps, self.engine, salt=salt
+            report.make_report_query(planned.query),
+            report.limits,
+            report.caps,
+            self.engine,
+            salt=salt,
         )
         return Exact(found, ())
 

@@ -53,7 +53,8 @@ def test_the_lie_is_caught_where_the_last_clamp_is_missing(
         row_contributions.RowContributions, "_found", lambda run, expression: (None, Known())
     )
     monkeypatch.setattr(
-        "discreet.relational.compile.dialect.Dialect.held", lambda dialect, text, domain: text
+        "discreet.relational.compile.dialect.Dialect.restrict_to_domain",
+        lambda dialect, text, domain: text,
     )
     asked = "SELECT SUM(v) AS a FROM (SELECT abs(x) AS v FROM t) AS q"
     with lying("narrow"):
@@ -65,7 +66,8 @@ def test_the_last_clamp_is_enough_where_columns_are_believed(
     unit: PrivacyUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "discreet.relational.compile.dialect.Dialect.held", lambda dialect, text, domain: text
+        "discreet.relational.compile.dialect.Dialect.restrict_to_domain",
+        lambda dialect, text, domain: text,
     )
     asked = (
         "SELECT SUM(v) AS a, AVG(v) AS b, MEDIAN(v) AS c FROM (SELECT abs(x) AS v FROM t "
