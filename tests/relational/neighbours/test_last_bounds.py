@@ -50,7 +50,9 @@ def test_the_lie_is_caught_where_the_last_clamp_is_missing(
 ) -> None:
     monkeypatch.setattr(row_contributions, "_within", lambda domain, total: True)
     monkeypatch.setattr(
-        row_contributions.RowContributions, "_found", lambda run, expression: (None, Known())
+        row_contributions.RowContributions,
+        "_find_field_of_column",
+        lambda run, expression: (None, Known()),
     )
     monkeypatch.setattr(
         "discreet.relational.compile.dialect.Dialect.restrict_to_domain",
