@@ -267,6 +267,20 @@ def test_history_account_and_unit_tell_the_same(
     local.ledger.close()
 
 
+def test_a_synthetic_table_is_asked_for_with_the_same_objects(curators: Curators) -> None:
+    def program(curator: Any) -> Any:
+        made = curator.synthesize(
+            "visits",
+            columns=["ward", "age"],
+            mechanism=dp.synthetic.MST,
+            bins=dp.synthetic.PrivateBins(4),
+            spend=dp.PureDP(epsilon=1),
+        )
+        return [made.query, list(made.sample(9)), sorted(made.budget_split), made.guarantee]
+
+    same(curators, program)
+
+
 REFUSED: dict[str, Callable[[Any], Any]] = {
     "table": lambda c: c.sql("SELECT COUNT(*) AS n FROM visit", spend=dp.PureDP(epsilon=1)),
     "syntax": lambda c: c.sql("SELEC 1", spend=dp.PureDP(epsilon=1)),

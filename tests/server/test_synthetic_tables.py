@@ -14,6 +14,7 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import PureDP
 from discreet.server.soundness import findings, same_as_kept
+from discreet.synthetic.encoding.number_column import PrivateBins
 from discreet.synthetic.tables.stored_tables import tables_from_json
 from tests.client.programs import at_service, epsilon
 from tests.server.running_service import SERVICE, ApiUser, RunningService, running
@@ -124,7 +125,7 @@ def test_a_client_asks_as_a_curator_is_asked(with_patients: RunningService) -> N
     with pytest.raises(DiscreetError) as refused:
         curator.synthesize_tables("visits", ["patients"], spend=spend)
     assert refused.value.code == "not_a_table_unit"
-    binned = curator.preview_tables("patients", ["visits"], spend=spend, private_bins=4)
+    binned = curator.preview_tables("patients", ["visits"], spend=spend, bins=PrivateBins(4))
     assert binned.tables[1].budget_split["bins"] == pytest.approx(0.05)
     (first, *_) = curator.history()
     assert first.price == "epsilon 2"

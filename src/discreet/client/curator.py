@@ -6,8 +6,9 @@ person of the token; which of that person's budgets pays is named by ``purpose``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from discreet.client import loaded
@@ -36,25 +37,26 @@ from discreet.client.asking import Asking
 from discreet.client.conversation import RemoteConversation, opened_universe
 from discreet.client.models import fit_preview_of, fit_to_json, fitted, model_of
 from discreet.client.round import RemoteRound
+from discreet.client.synthesis import synthesis_to_json, tables_to_json
 from discreet.client.written import (
     Accuracy,
     BeforeWord,
     WantedRest,
-    accuracy_to_json,
     before_to_json,
     conversation_mechanism,
     drop_none_values,
     left_out_to_json,
-    marginals_of,
     not_offered,
+    require_not_given,
     spend_to_json,
-    synopsis_mechanism,
-    tables_to_json,
+    sql_to_json,
+    synopsis_to_json,
     text_of,
     universe_to_json,
 )
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.guarantee import ApproxDP, Guarantee
+from discreet.core.parameters import Number
 from discreet.core.unit import PrivacyUnit
 from discreet.release.batch import Batch
 from discreet.release.guarantee import guarantee_from_dict
@@ -62,6 +64,8 @@ from discreet.release.preview import Preview
 from discreet.release.release import Release
 
 FittedModel = TypeVar("FittedModel")
+_BINS_SHARE = Fraction(1, 10)
+"""What a curator takes of a spend for bins, unless it is told otherwise."""
 
 
 class RemoteCurator:
@@ -150,7 +154,7 @@ class RemoteCurator:
         """Answer a query, as :meth:`discreet.Curator.sql` does; text, or a frame."""
         self._require_own(analyst)
         body = {
-            **_sql(
+            **sql_to_json(
                 text,
                 spend=spend,
                 accuracy=accuracy,
@@ -245,7 +249,7 @@ class RemoteCurator:
         """Make a synopsis for a workload of marginals; its answers are free, and computed here."""
         self._require_own(analyst)
         body = {
-            **_synopsis(workload, mechanism, spend),
+            **synopsis_to_json(workload, mechanism, spend),
             **drop_none_values(paid_before=before_to_json(paid_before)),
             **self._paying(purpose),
         }
@@ -257,37 +261,44 @@ class RemoteCurator:
         table: str,
         *,
         spend: Guarantee,
-        columns: Sequence[str] | None = None,
-        bins: int = 32,
-        private_bins: int | None = None,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        constraints: Sequence[Any] = (),
+        never_missing: Iterable[str] = (),
+        mechanism: Callable[..., Any] | None = None,
+        bins: int | Any = 32,
+        bins_share: Number = _BINS_SHARE,
         ways: int | None = None,
         target: str | None = None,
-        mechanism: str = "aim",
-        never_missing: Sequence[str] = (),
+        public: Any = None,
         analyst: str | None = None,
         purpose: str | None = None,
         paid_before: BeforeWord | None = None,
+        progress: Callable[..., None] | None = None,
     ) -> Any:
         """Make a synthetic table; the model comes here, and its rows are drawn here for nothing.
 
-        ``mechanism`` is "aim", "mst", "privbayes", "mwem", "independent" or "full-histogram";
-        ``private_bins=16`` asks for bins of about equal counts in place of ``bins`` of equal
-        width. ``never_missing`` names columns that have a value in every row.
+        As :meth:`discreet.Curator.synthesize`, with mechanisms of ``dp.synthetic`` as they are.
+        Constraints, columns of one's own, a public table and another share for bins are for
+        whoever has the tables.
         """
         self._require_own(analyst)
+        require_not_given(
+            constraints=constraints or None,
+            bins_share=None if bins_share == _BINS_SHARE else bins_share,
+            public=public,
+            progress=progress,
+        )
         body = {
-            "kind": "synthesize",
-            "table": table,
-            "bins": bins,
-            "mechanism": mechanism,
-            **drop_none_values(
-                columns=None if columns is None else list(columns),
-                private_bins=private_bins,
+            **synthesis_to_json(
+                table,
+                columns=columns,
+                bins=bins,
                 ways=ways,
                 target=target,
-                never_missing=list(never_missing) or None,
-                paid_before=before_to_json(paid_before),
+                mechanism=mechanism,
+                never_missing=never_missing,
             ),
+            **drop_none_values(paid_before=before_to_json(paid_before)),
             **spend_to_json(spend),
             **self._paying(purpose),
         }
@@ -299,19 +310,22 @@ class RemoteCurator:
         children: Sequence[str],
         *,
         spend: Guarantee,
-        columns: Mapping[str, Sequence[str]] | None = None,
-        bins: int = 32,
-        private_bins: int | None = None,
+        columns: Mapping[str, Sequence[str] | Mapping[str, Any]] | None = None,
+        constraints: Mapping[str, Sequence[Any]] | None = None,
+        mechanism: Callable[..., Any] | None = None,
+        bins: int | Any = 32,
         analyst: str | None = None,
         purpose: str | None = None,
         paid_before: BeforeWord | None = None,
     ) -> Any:
-        """Make synthetic people and the tables of their rows; rows are drawn here for nothing."""
+        """Make synthetic people and the tables of their rows; rows are drawn here for nothing.
+
+        Constraints and a mechanism for people are for whoever has the tables.
+        """
         self._require_own(analyst)
+        require_not_given(constraints=constraints, mechanism=mechanism)
         body = {
-            **tables_to_json(
-                parent, children, columns=columns, bins=bins, private_bins=private_bins
-            ),
+            **tables_to_json(parent, children, columns=columns, bins=bins),
             **drop_none_values(paid_before=before_to_json(paid_before)),
             **spend_to_json(spend),
             **self._paying(purpose),
@@ -324,15 +338,15 @@ class RemoteCurator:
         children: Sequence[str],
         *,
         spend: Guarantee,
-        columns: Mapping[str, Sequence[str]] | None = None,
-        bins: int = 32,
-        private_bins: int | None = None,
+        columns: Mapping[str, Sequence[str] | Mapping[str, Any]] | None = None,
+        constraints: Mapping[str, Sequence[Any]] | None = None,
+        mechanism: Callable[..., Any] | None = None,
+        bins: int | Any = 32,
     ) -> Any:
         """What :meth:`synthesize_tables` would take: cells, price, shares, noise; free."""
+        require_not_given(constraints=constraints, mechanism=mechanism)
         body = {
-            **tables_to_json(
-                parent, children, columns=columns, bins=bins, private_bins=private_bins
-            ),
+            **tables_to_json(parent, children, columns=columns, bins=bins),
             **spend_to_json(spend),
             **self._paying(None),
         }
@@ -413,13 +427,28 @@ class RemoteCurator:
         protects: object,
         promise: ApproxDP,
         asked: Any = None,
+        topics: int | None = None,
+        places: int | None = None,
+        mechanism: type | None = None,
+        corrections: Any = 0,
         closes: datetime | None = None,
+        limit: ApproxDP | None = None,
+        analyst: str | None = None,
         purpose: str | None = None,
     ) -> RemoteRound:
         """Open a round, paid from the whole budget: for the owner or a steward.
 
         It is sent once: after a broken connection look at :meth:`rounds` before opening another.
+        Topics, places, corrections, limits and a kind of release are for whoever has the tables.
         """
+        self._require_own(analyst)
+        require_not_given(
+            topics=topics,
+            places=places,
+            mechanism=mechanism,
+            corrections=corrections or None,
+            limit=limit,
+        )
         units = loaded.mechanisms().analysts
         if asked is not None and not isinstance(asked, units.Conjunctions):
             raise not_offered(
@@ -449,9 +478,13 @@ class RemoteCurator:
             RemoteRound(self._asking, self.name, each) for each in self._asking.pages("rounds")
         )
 
-    def resume(self, id: str, *, analyst: str | None = None) -> Any:
-        """Go on with a conversation or a round, by its id; nothing is charged or lost."""
+    def resume(self, id: str, *, analyst: str | None = None, **stream: Any) -> Any:
+        """Go on with a conversation or a round, by its id; nothing is charged or lost.
+
+        Streams go on where their source is, with whoever has the tables.
+        """
         self._require_own(analyst)
+        require_not_given(**stream)
         try:
             return RemoteConversation(self._asking, _name(id))
         except DiscreetError as refusal:
@@ -463,8 +496,9 @@ class RemoteCurator:
                 return each
         raise unknown
 
-    def interactive_sessions(self) -> Any:
+    def interactive_sessions(self, *, analyst: str | None = None) -> Any:
         """Conversations of one's own, with the ids to :meth:`resume` them."""
+        self._require_own(analyst)
         return sessions_of(self._asking.pages("conversations"), self.name)
 
     def answer(self, job: str) -> Any:
@@ -500,10 +534,10 @@ class RemoteCurator:
         the expected error of a :meth:`synopsis`.
         """
         if mechanism is not None:
-            body = {**_synopsis(text, mechanism, spend), **self._paying(None)}
+            body = {**synopsis_to_json(text, mechanism, spend), **self._paying(None)}
             return synopsis_preview_of(self._asking.free("previews", body)["result"], self.unit)
         body = {
-            **_sql(
+            **sql_to_json(
                 text,
                 spend=spend,
                 accuracy=accuracy,
@@ -547,49 +581,6 @@ class RemoteCurator:
                 received=analyst if isinstance(analyst, str) else type(analyst).__name__,
                 remedy="Leave analyst= out, or connect with the token of that analyst.",
             )
-
-
-def _sql(
-    text: Any,
-    *,
-    spend: Guarantee | None,
-    accuracy: Accuracy,
-    confidence: float,
-    rows_at_least: int | None,
-    at_most: Guarantee | None,
-    left_out: WantedRest | None,
-) -> dict[str, Any]:
-    return {
-        "kind": "sql",
-        "sql": text_of(text),
-        "confidence": confidence,
-        **spend_to_json(spend),
-        **drop_none_values(
-            accuracy=accuracy_to_json(accuracy),
-            rows_at_least=rows_at_least,
-            at_most=None if at_most is None else spend_to_json(at_most),
-            left_out=left_out_to_json(left_out),
-        ),
-    }
-
-
-def _synopsis(
-    workload: Any, mechanism: Callable[..., Any], spend: Guarantee | None
-) -> dict[str, Any]:
-    if not hasattr(workload, "products"):
-        raise InvalidParameter(
-            code="workload_misfit",
-            expectation="a workload over a universe of this curator",
-            received=type(workload).__name__,
-            remedy='Write Workload.marginals(curator.universe("visits", "ward", "sex"), 2).',
-        )
-    return {
-        "kind": "synopsis",
-        "universe": universe_to_json(workload.universe),
-        "marginals": marginals_of(workload),
-        **synopsis_mechanism(mechanism),
-        **spend_to_json(spend),
-    }
 
 
 def _name(id: object) -> str:

@@ -60,6 +60,16 @@ def fit_previews() -> Any:
     return import_module("discreet.curator.fit_preview")
 
 
+def synthesizers() -> Any:
+    """The words for what makes synthetic tables."""
+    return import_module("discreet.synthetic.mechanism_words")
+
+
+def bins() -> Any:
+    """Bins of equal counts, which are paid for."""
+    return import_module("discreet.synthetic.encoding.number_column")
+
+
 def several_tables() -> Any:
     """Several synthetic tables, from the text that holds all of them."""
     return import_module("discreet.synthetic.tables.stored_tables")

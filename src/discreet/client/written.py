@@ -6,7 +6,7 @@ package. What the service does not offer is refused here, before anything is sen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import partial
 from itertools import product
@@ -68,22 +68,59 @@ def text_of(asked: object) -> object:
     return sql() if callable(sql) else asked
 
 
-def tables_to_json(
-    parent: str,
-    children: Sequence[str],
+def require_not_given(**arguments: object) -> None:
+    """Refuse by name what a curator takes and the service does not offer."""
+    for name, value in arguments.items():
+        if value is not None:
+            raise not_offered(
+                expectation=f"a request without {name}=, which is for whoever has the tables",
+                received=type(value).__name__,
+                remedy=f"Leave {name}= out, or ask the owner.",
+            )
+
+
+def sql_to_json(
+    text: Any,
     *,
-    columns: Mapping[str, Sequence[str]] | None,
-    bins: int,
-    private_bins: int | None,
+    spend: Guarantee | None,
+    accuracy: Accuracy,
+    confidence: float,
+    rows_at_least: int | None,
+    at_most: Guarantee | None,
+    left_out: WantedRest | None,
 ) -> dict[str, Any]:
-    """What is to be made of several tables."""
-    names = None if columns is None else {name: list(each) for name, each in columns.items()}
+    """A question in SQL, and its terms."""
     return {
-        "kind": "synthesize_tables",
-        "parent": parent,
-        "children": [children] if isinstance(children, str) else list(children),
-        "bins": bins,
-        **drop_none_values(columns=names, private_bins=private_bins),
+        "kind": "sql",
+        "sql": text_of(text),
+        "confidence": confidence,
+        **spend_to_json(spend),
+        **drop_none_values(
+            accuracy=accuracy_to_json(accuracy),
+            rows_at_least=rows_at_least,
+            at_most=None if at_most is None else spend_to_json(at_most),
+            left_out=left_out_to_json(left_out),
+        ),
+    }
+
+
+def synopsis_to_json(
+    workload: Any, mechanism: Callable[..., Any], spend: Guarantee | None
+) -> dict[str, Any]:
+    """A workload of marginals, and what is to make its synopsis."""
+    if not hasattr(workload, "products"):
+        raise InvalidParameter(
+            code="workload_misfit",
+            expectation="a workload over a universe of this curator",
+            received=type(workload).__name__,
+            remedy='Write Workload.marginals(curator.universe("visits", "ward", "sex"), 2).',
+        )
+    return {
+        "kind": "synopsis",
+        "universe": universe_to_json(workload.universe),
+        "marginals": marginals_of(workload),
+        **synopsis_mechanism(mechanism),
+        **spend_to_json(spend),
     }
 
 

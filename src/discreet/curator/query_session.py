@@ -454,13 +454,29 @@ class QuerySession:
         return preview_synthesis(SynthesisRequest.of(self.context, table, **choices), spend)
 
     def preview_tables(
-        self, parent: str, children: Sequence[str], *, spend: Guarantee, **choices: Any
+        self,
+        parent: str,
+        children: Sequence[str],
+        *,
+        spend: Guarantee,
+        columns: Mapping[str, Sequence[str] | Mapping[str, Any]] | None = None,
+        constraints: Mapping[str, Sequence[Constraint]] | None = None,
+        mechanism: Callable[..., Any] | None = None,
+        bins: int | PrivateBins = 32,
     ) -> TablesPreview:
         """What :meth:`synthesize_tables` would take: cells, price, shares, noise; free."""
         from discreet.curator.synthetic.make_tables import TablesRequest
         from discreet.curator.synthetic.preview_tables import preview_tables
 
-        request = TablesRequest.of(self.context, parent, children, **choices)
+        request = TablesRequest.of(
+            self.context,
+            parent,
+            children,
+            columns=columns,
+            constraints=constraints,
+            bins=bins,
+            mechanism=mechanism,
+        )
         return preview_tables(request, spend)
 
     def evaluate_synthetic(

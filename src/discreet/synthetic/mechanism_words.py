@@ -1,4 +1,4 @@
-"""Mechanisms that a word is enough for: on command lines, and in requests to a service."""
+"""Mechanisms that a word stands for where only text is possible: commands, and requests as JSON."""
 
 from __future__ import annotations
 
@@ -20,6 +20,28 @@ class MechanismWord(StrEnum):
     MWEM = "mwem"
     INDEPENDENT = "independent"
     FULL_HISTOGRAM = "full-histogram"
+
+
+def word_of(make: object) -> MechanismWord | None:
+    """The word that means what makes a mechanism; None where no word does.
+
+    >>> from discreet import synthetic
+    >>> word_of(synthetic.MST)
+    <MechanismWord.MST: 'mst'>
+    """
+    for word in MechanismWord:
+        meant = mechanism_of(word)
+        if make == meant or (isinstance(meant, partial) and _alike(make, meant)):
+            return word
+    return None
+
+
+def _alike(make: object, meant: partial[Any]) -> bool:
+    return isinstance(make, partial) and (make.func, make.args, make.keywords) == (
+        meant.func,
+        meant.args,
+        meant.keywords,
+    )
 
 
 def mechanism_of(word: MechanismWord) -> Callable[..., Any]:
