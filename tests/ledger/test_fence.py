@@ -314,7 +314,7 @@ def test_a_key_of_bytes_has_no_fence(place: Path, other: Path, copy: Path) -> No
 STEPS = [
     (SQLite, "backup"),
     (restoring, "_note"),
-    (fences.FenceFile, "put"),
+    (fences.FenceFile, "write_fence"),
     (disk, "write_new"),
     (Path, "chmod"),
     (Path, "replace"),

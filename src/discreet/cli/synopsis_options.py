@@ -21,7 +21,7 @@ class MechanismName(StrEnum):
 def parse_attributes(texts: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """Columns by name, and expressions by the name before their ``=``.
 
-    >>> named(["sex,race", "age=FLOOR(age / 10)"])
+    >>> parse_attributes(["sex,race", "age=FLOOR(age / 10)"])
     (('sex', 'race'), {'age': 'FLOOR(age / 10)'})
     """
     columns: list[str] = []

@@ -14,7 +14,7 @@ from discreet.core.spelling import did_you_mean
 def parse_column_names(text: str | None) -> list[str] | None:
     """Names with commas between them, those that have one in quotes; None without the option.
 
-    >>> listed('Status, "city, country"')
+    >>> parse_column_names('Status, "city, country"')
     ['Status', 'city, country']
     """
     if text is None:

@@ -108,7 +108,7 @@ KINDS: dict[str, type] = {form.tag: kind for kind, form in FORMS.items()}
 def write_frozen_text(value: object) -> str:
     """A guarantee or unit as one text; plain values and tuples of them as Python writes them.
 
-    >>> written((PureDP(epsilon=1, unit=Row()), 2))
+    >>> write_frozen_text((PureDP(epsilon=1, unit=Row()), 2))
     '(PureDP(unit=Row(), epsilon=1), 2)'
     """
     form = FORMS.get(type(value))

@@ -4,9 +4,9 @@ In memory an amount is a whole number of steps; in the file it is the fraction i
 ``1/2`` for half a unit, so that no later choice of the step can change what an old entry says.
 
 >>> from discreet.accounting.adaptive.steps import STEPS
->>> written((STEPS // 2, 3 * STEPS))
+>>> format_amounts((STEPS // 2, 3 * STEPS))
 ['1/2', '3']
->>> read(["1/2", "3"]) == (STEPS // 2, 3 * STEPS)
+>>> parse_amounts(["1/2", "3"]) == (STEPS // 2, 3 * STEPS)
 True
 """
 

@@ -45,7 +45,7 @@ class WireType:
 def format_value(value: Any) -> str:
     """A value as PostgreSQL would write it.
 
-    >>> written(True), written(math.inf), written(date(2024, 2, 29)), written(["a", None])
+    >>> format_value(True), format_value(math.inf), format_value(date(2024, 2, 29)), format_value(["a", None])
     ('t', 'Infinity', '2024-02-29', '{"a",NULL}')
     """
     if isinstance(value, bool):

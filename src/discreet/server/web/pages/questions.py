@@ -174,7 +174,7 @@ def split_line_at_error(
 ) -> tuple[str, str, str, int, int] | None:
     r"""The line of a question with the word that is wrong in it: before, the word, after.
 
-    >>> marked("SELECT a\nFORM t", {"start": 9, "end": 13})
+    >>> split_line_at_error("SELECT a\nFORM t", {"start": 9, "end": 13})
     ('', 'FORM', ' t', 9, 13)
     """
     if refusal is None or "start" not in refusal:
