@@ -208,8 +208,8 @@ def describe_remaining_budget(remaining: Guarantee) -> str:
     What lies below a short decimal by less than a billionth of it is shown as that decimal.
 
     >>> from discreet.core.guarantee import PureDP
-    >>> describe_remaining_budget(PureDP(epsilon=0.8999999999999999)), describe_remaining_budget(PureDP(epsilon=0.89999999))
-    ('epsilon 0.9', 'epsilon 0.89999')
+    >>> [describe_remaining_budget(PureDP(epsilon=e)) for e in (0.8999999999999999, 0.89999999)]
+    ['epsilon 0.9', 'epsilon 0.89999']
     """
     return ", ".join(f"{name} {_short(value)}" for name, value in _numbers(remaining).items())
 

@@ -52,8 +52,8 @@ def around(value: Released, width: Released, within: Range) -> Range:
 def cut_interval_to_range(ends: Range, within: Range) -> Range:
     """The part of an interval that lies in a range, and half its length where its middle does not.
 
-    >>> cut_interval_to_range((1, 5), (2, 9)), cut_interval_to_range((-9, -5), (2, 9)), cut_interval_to_range((-math.inf, 1), (2, 9))
-    ((2, 5), (2, 4.0), (2, 9))
+    >>> [cut_interval_to_range(ends, (2, 9)) for ends in ((1, 5), (-9, -5), (-math.inf, 1))]
+    [(2, 5), (2, 4.0), (2, 9)]
     """
     low, high = within
     half = (ends[1] - ends[0]) / 2

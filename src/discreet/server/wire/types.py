@@ -45,8 +45,8 @@ class WireType:
 def format_value(value: Any) -> str:
     """A value as PostgreSQL would write it.
 
-    >>> format_value(True), format_value(math.inf), format_value(date(2024, 2, 29)), format_value(["a", None])
-    ('t', 'Infinity', '2024-02-29', '{"a",NULL}')
+    >>> [format_value(value) for value in (True, math.inf, date(2024, 2, 29), ["a", None])]
+    ['t', 'Infinity', '2024-02-29', '{"a",NULL}']
     """
     if isinstance(value, bool):
         return "t" if value else "f"

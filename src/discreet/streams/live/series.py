@@ -74,7 +74,8 @@ def name_answers_of_key(
 ) -> dict[str, float]:
     """What is told of one key, each series under a name of its own.
 
-    >>> name_answers_of_key(QuantileSeries(Quantiles([1, 2, 3, 4]), (0.5,)), "A", np.array([4, 1, 2, 1]))
+    >>> halves = QuantileSeries(Quantiles([1, 2, 3, 4]), (0.5,))
+    >>> name_answers_of_key(halves, "A", np.array([4, 1, 2, 1]))
     {'A 50%': 2.0}
     """
     if statistic is None:
