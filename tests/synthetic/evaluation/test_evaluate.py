@@ -46,7 +46,8 @@ REAL = visits(1500)
 
 
 def compared(synthetic: Any, **terms: Any) -> NonPrivateEvaluation:
-    found = evaluate(REAL, synthetic, columns=COLUMNS, bins=8, **terms)
+    """With the same split of real rows every time: by chance a test part of 450 is a hard one."""
+    found = evaluate(REAL, synthetic, columns=COLUMNS, bins=8, randomness=Seeded(1), **terms)
     assert isinstance(found, NonPrivateEvaluation)
     return found
 
