@@ -26,6 +26,7 @@ BY_NAME = {  # what is loaded upwards, each by its name and from one place
             *("curator.history", "curator.interactive.sessions", "synthetic.stored_form"),
             *("curator.fit_preview", "learn.tags", "learn.saved_models", "learn.load_models"),
             *("synthetic.tables.stored_tables", "curator.synthetic.preview_tables"),
+            *("synthetic.mechanism_words", "synthetic.encoding.number_column"),
         )
     ),
 }
