@@ -6,10 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import text
 
 from discreet.core.guarantee import PureDP
 from discreet.release import Release
+from discreet.server.api.questions import Question
 from discreet.server.state import jobs
 from tests.server.running_service import COUNT, RunningService
 
@@ -128,3 +130,21 @@ def test_ids_and_keys_of_somebody_else_are_of_no_use(running_service: RunningSer
     for each in (ann, bob):
         (account,) = each.get("account").json()["accounts"]
         assert account["spent"] == {"epsilon": 0.1}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {f"k{number}": 1 for number in range(60_000)},
+        {"sql": "SELECT 1", "accuracy": {f"k{number}": 1 for number in range(60_000)}},
+        {"kind": "batch", "queries": {"a": [[number] for number in range(30_000)]}},
+    ],
+    ids=["fields", "names", "entries"],
+)
+def test_a_body_of_many_parts_is_refused_in_one_look(body: dict[str, Any]) -> None:
+    """Each part that fits nowhere took the loop's time for all who ask: 60 000 of them .2 s."""
+    begun = time.process_time()
+    with pytest.raises(ValidationError, match="at most 20,000 parts") as refused:
+        TypeAdapter(Question).validate_python(body)
+    assert len(refused.value.errors()) == 1
+    assert time.process_time() - begun < 0.05

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from discreet.accounting.adaptive.exhausted import ANOTHER_GRANT, budget_exhausted
 from discreet.core.guarantee import Guarantee
@@ -21,6 +21,9 @@ from discreet.release.guarantee import guarantee_text
 
 Request = TypeVar("Request", bound="JobRequest")
 
+MOST_PARTS = 20_000
+"""Of a body: fields, names and entries, at every depth."""
+
 
 class JobRequest(BaseModel):
     """What every request has; fields that nobody knows are refused by name."""
@@ -29,10 +32,30 @@ class JobRequest(BaseModel):
 
 
 class Paid(JobRequest):
-    """A request that is paid for: from which of one's budgets, and what for."""
+    """A request that is paid for: from which of one's budgets, and what for.
+
+    Bodies are read on the event loop, and each part that fits nowhere is an error to write out: so
+    those of too many parts are refused before, in one look.
+    """
 
     purpose: str | None = None
     account: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def require_few_parts(cls, body: object) -> object:
+        """Refuse a body with more fields, names and entries than any request here needs."""
+        waiting, seen = [body], 0
+        while waiting:
+            part = waiting.pop()
+            inside = list(part.values()) if isinstance(part, dict) else part
+            if isinstance(inside, list):
+                seen += len(inside)
+                if seen > MOST_PARTS:
+                    message = f"a request has at most {MOST_PARTS:,} parts"
+                    raise ValueError(message)
+                waiting.extend(inside)
+        return body
 
 
 @dataclass(frozen=True)
